@@ -1,0 +1,96 @@
+"""Identities on the wire: each travels with its key, and a wrong key is refused at the door."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, Field, model_validator
+
+from service.domain.condition import Condition
+from service.domain.protocol import Protocol
+from service.domain.stack import Stack
+from service.formats.messages import Message
+
+Keyed = TypeVar("Keyed", bound=Message)
+
+Key = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="A SHA-256 in hex.")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,127}$")]
+
+
+def _all_different(value: Sequence[int]) -> Sequence[int]:
+    if len(set(value)) != len(value):
+        raise ValueError("a seed stands twice: each repeat needs its own")
+    return value
+
+
+Seeds = Annotated[
+    tuple[int, ...], Field(min_length=1, max_length=100), AfterValidator(_all_different)
+]
+
+
+class KeyedCondition(Message):
+    """A condition beside its key."""
+
+    key: Key
+    condition: Condition
+
+    @classmethod
+    def of(cls, condition: Condition) -> Self:
+        """Return a condition as it travels."""
+        return cls(key=condition.key, condition=condition)
+
+    @model_validator(mode="after")
+    def _key_is_its_content(self) -> Self:
+        return _checked(self, self.key, self.condition.key)
+
+
+class KeyedProtocol(Message):
+    """A protocol beside its key."""
+
+    key: Key
+    protocol: Protocol
+
+    @classmethod
+    def of(cls, protocol: Protocol) -> Self:
+        """Return a protocol as it travels."""
+        return cls(key=protocol.key, protocol=protocol)
+
+    @model_validator(mode="after")
+    def _key_is_its_content(self) -> Self:
+        return _checked(self, self.key, self.protocol.key)
+
+
+class BuildOrder(Message):
+    """How an environment is made: its hashed lock by digest, its torch, its platform plugin.
+
+    lock: SHA-256 of the lock's bytes, fetched as an artefact. torch: the release taken as the
+    build for this chip, or None where the lock pins it. platform: a plugin shipped with the runner.
+    """
+
+    kind: Literal["venv"] = "venv"
+    lock: Key
+    torch: str | None = None
+    platform: str | None = None
+
+
+class StackOrder(Message):
+    """A stack beside its key, when it was built, and how to build it here.
+
+    built_at orders a series. build is None for a stack that no runner can build by itself.
+    """
+
+    key: Key
+    stack: Stack
+    chip: Name
+    built_at: date
+    build: BuildOrder | None = None
+
+    @model_validator(mode="after")
+    def _key_is_its_content(self) -> Self:
+        return _checked(self, self.key, self.stack.key)
+
+
+def _checked(message: Keyed, stated: str, computed: str) -> Keyed:
+    if stated != computed:
+        raise ValueError(f"the key {stated[:12]} is not that of the content, {computed[:12]}")
+    return message
