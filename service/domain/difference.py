@@ -34,7 +34,7 @@ def differences(baseline: object, candidate: object) -> tuple[Difference, ...]:
 
 
 def _leaves(value: object, prefix: str = "") -> dict[str, str]:
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, Mapping):
         found: dict[str, str] = {}
         for name, item in value.items():
             found |= _leaves(item, f"{prefix}.{name}" if prefix else str(name))

@@ -1,0 +1,77 @@
+"""`kunline baseline …`: pin the stack that later runs are held to, and show what is pinned."""
+
+import getpass
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.domain.key import short
+from service.formats.baselines import BaselinePin, BaselineRead
+
+baselines = typer.Typer(no_args_is_help=True, help="Baselines: pin, show.")
+
+Channel = Annotated[str, typer.Option(help="Release channel.")]
+
+
+@baselines.command()
+def pin(
+    stack_key: Annotated[str, typer.Argument(help="Key of the stack, as `runs --json` gives it.")],
+    why: Annotated[str, typer.Option(help="The reason, kept with the pin.")],
+    channel: Channel = "main",
+    session: Annotated[
+        UUID | None, typer.Option(help="Only the cells measured in this session.")
+    ] = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Pin a stack as the baseline of every cell it was validly measured in.
+
+    Example: kunline baseline pin 1f0c… --why "release 2026.11 accepted"
+    """
+    order = BaselinePin(
+        channel=channel, stack_key=stack_key, session_id=session, why=why, who=getpass.getuser()
+    )
+    with service(url, token) as client:
+        _print(client.pin_baseline(order), json=json)
+
+
+@baselines.command()
+def show(
+    channel: Annotated[str | None, typer.Option(help="Only this release channel.")] = None,
+    history: Annotated[bool, typer.Option(help="Also pins that were replaced.")] = False,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Show which stack each cell is held to, who pinned it, when and why.
+
+    Example: kunline baseline show --history
+    """
+    with service(url, token) as client:
+        _print(client.baselines(channel=channel, history=history), json=json)
+
+
+def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
+    if json:
+        typer.echo("[" + ",".join(baseline.model_dump_json() for baseline in found) + "]")
+        return
+    table = Table("channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until")
+    for baseline in found:
+        table.add_row(
+            baseline.channel,
+            baseline.title,
+            baseline.stack_name,
+            short(baseline.stack_key),
+            baseline.pinned_by,
+            f"{baseline.pinned_at:%Y-%m-%d %H:%M} UTC",
+            baseline.why,
+            f"{baseline.replaced_at:%Y-%m-%d %H:%M} UTC" if baseline.replaced_at else "in force",
+        )
+    Console().print(table)

@@ -1,0 +1,42 @@
+"""How a command reaches the service: its address, a token, and what is said when it is away."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from service.client import Client, RefusedError, ServiceAwayError, connected
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+OPERATIONAL_FAILURE, WRONG_USAGE = 1, 2
+
+Url = Annotated[str, typer.Option("--url", envvar="KUNLINE_URL", help="Where the service is.")]
+Token = Annotated[
+    str | None,
+    typer.Option("--token", envvar="KUNLINE_TOKEN", help="An API token, where the service asks."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print exactly one JSON document.")]
+
+
+@contextmanager
+def service(url: str, token: str | None) -> Iterator[Client]:
+    """Open the service, or end the command with a sentence and its exit code.
+
+    Exits 1 when the service is away, and 2 when it refuses what was asked.
+    """
+    try:
+        with connected(url, token=token) as client:
+            yield client
+    except ServiceAwayError as error:
+        complain(f"{error}\nIs it running? `kunline up` starts one here; --url names another.")
+        raise typer.Exit(OPERATIONAL_FAILURE) from error
+    except RefusedError as error:
+        complain(str(error))
+        raise typer.Exit(WRONG_USAGE) from error
+
+
+def complain(message: str) -> None:
+    """Print a message for a person to stderr; stdout belongs to the answer."""
+    print(f"kunline: {message}", file=sys.stderr, flush=True)  # noqa: T201 — the CLI's voice

@@ -1,0 +1,134 @@
+"""Follow a session to its end: a progress bar at a terminal, one line a step elsewhere."""
+
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from service.client import Client
+from service.formats.sessions import JobRead, SessionRead
+
+POLL_S = 0.5
+OVER = frozenset({"finished", "cancelled"})
+SETTLED = frozenset({"reported", "given up", "cancelled"})
+# A launch's start-up takes about as long as this many repeats; it only shapes the bar.
+START_WEIGHT = 8.0
+
+
+def follow(
+    client: Client, session_id: UUID, *, tend: Callable[[], None] = lambda: None
+) -> SessionRead:
+    """Return a session once it is over, showing how far it is on stderr meanwhile.
+
+    tend: called with each poll; keeps an embedded service's children running.
+    """
+    console = Console(stderr=True)
+    if console.is_terminal:
+        return _with_bar(client, session_id, tend, console)
+    return _with_lines(client, session_id, tend, console)
+
+
+def _with_bar(
+    client: Client, session_id: UUID, tend: Callable[[], None], console: Console
+) -> SessionRead:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, speed_estimate_period=300) as bars:
+        whole = bars.add_task("session", total=1.0)
+        present = bars.add_task("waiting for a runner", total=None)
+        while True:
+            session = client.session(session_id)
+            share, line, fraction = done(session), present_line(session), present_fraction(session)
+            bars.update(whole, completed=share, description=_counts(session))
+            bars.update(
+                present,
+                description=line,
+                completed=fraction or 0.0,
+                total=None if fraction is None else 1.0,
+            )
+            if session.state in OVER:
+                return session
+            tend()
+            time.sleep(POLL_S)
+
+
+def _with_lines(
+    client: Client, session_id: UUID, tend: Callable[[], None], console: Console
+) -> SessionRead:
+    said = ""
+    while True:
+        session = client.session(session_id)
+        line = f"{done(session):4.0%} {_counts(session)}: {present_line(session)}"
+        if (step := line.split(" (", maxsplit=1)[0][5:]) != said:
+            said = step
+            console.print(line, highlight=False, soft_wrap=True)
+        if session.state in OVER:
+            return session
+        tend()
+        time.sleep(POLL_S)
+
+
+def done(session: SessionRead) -> float:
+    """Return how much of a session is done, 0 to 1, start-ups weighed in."""
+    whole = sum(START_WEIGHT + job.repeats for job in session.jobs)
+    return sum(_job_done(job) for job in session.jobs) / whole
+
+
+def present_line(session: SessionRead) -> str:
+    """Return what happens now, for a person."""
+    job = _present(session)
+    if job is None:
+        waiting = any(job.state not in SETTLED for job in session.jobs)
+        return "waiting for a runner" if waiting else "all launches are over"
+    if job.progress is None:
+        return f"launch {job.ordinal + 1}, {job.stack_name}: claimed by {job.runner}"
+    text = f" ({job.progress.text})" if job.progress.text else ""
+    return f"launch {job.ordinal + 1}, {job.stack_name}: {job.progress.phase}{text}"
+
+
+def present_fraction(session: SessionRead) -> float | None:
+    """Return how far the present step of the present launch is, or None where unknown."""
+    job = _present(session)
+    return job.progress.fraction if job is not None and job.progress is not None else None
+
+
+def _counts(session: SessionRead) -> str:
+    settled = sum(job.state in SETTLED for job in session.jobs)
+    return f"{session.plan}: {settled} of {len(session.jobs)} launches"
+
+
+def _present(session: SessionRead) -> JobRead | None:
+    return next((job for job in session.jobs if job.state == "claimed"), None)
+
+
+def _job_done(job: JobRead) -> float:
+    if job.state in SETTLED:
+        return START_WEIGHT + job.repeats
+    measured = job.repeats * job.cells_reported / job.cells
+    if job.state != "claimed" or job.progress is None:
+        return measured
+    fraction = job.progress.fraction or 0.0
+    match job.progress.phase:
+        case "measure":
+            return START_WEIGHT + max(measured, job.repeats * fraction)
+        case "start":
+            return START_WEIGHT * (0.5 + 0.5 * fraction)
+        case _:
+            return START_WEIGHT * 0.25

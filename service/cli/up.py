@@ -1,0 +1,70 @@
+"""`kunline up`: the whole service in one process tree, on nothing but Python."""
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from service.cli.broker import NoBrokerError
+from service.cli.connection import OPERATIONAL_FAILURE, complain
+from service.cli.processes import ChildGaveUpError, Tree
+from service.cli.tree import data_home, embedded_service
+
+TEND_EVERY_S = 0.5
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Where database, artefacts and logs live. [default: the user's data folder]"),
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Loopback port to listen on.")]
+
+
+def up(
+    data_dir: DataDir = None,
+    port: Port = 8000,
+    runner: Annotated[bool, typer.Option("--runner", help="Run a runner here as well.")] = False,
+) -> None:
+    """Run service, worker, scheduler and broker here, on SQLite, until Ctrl-C.
+
+    Example: kunline up --runner
+    """
+    with (
+        failing_clearly(),
+        embedded_service(
+            data_dir or data_home(), port=port, runner=runner, say=complain
+        ) as embedded,
+    ):
+        typer.echo(f"Kunline is at {embedded.url} (logs in {embedded.data_dir}); Ctrl-C ends it.")
+        serve_until_stopped(embedded.tree)
+
+
+def serve_until_stopped(tree: Tree) -> None:
+    """Keep children running until a person presses Ctrl-C."""
+    try:
+        while True:
+            tree.tend()
+            time.sleep(TEND_EVERY_S)
+    except KeyboardInterrupt:
+        complain("stopping ...")
+
+
+@contextmanager
+def failing_clearly() -> Iterator[None]:
+    """End with a sentence where a part of the service does not run; treat SIGTERM as Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    except (ChildGaveUpError, NoBrokerError) as error:
+        complain(str(error))
+        raise typer.Exit(OPERATIONAL_FAILURE) from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
