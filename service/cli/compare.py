@@ -1,0 +1,165 @@
+"""`kunline compare`: the one rule on two result files."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.exit_codes import EXIT_CODE, USAGE
+from service.cli.lines import comparison_lines, unreadable_line
+from service.cli.read import paths_of, read_all
+from service.cli.verdict_table import print_verdicts
+from service.domain.metric import Metric, UnknownMetricError, metric_named
+from service.domain.policy import Policy, PolicyError, with_one_tolerance
+from service.domain.reading import Reading, Readings
+from service.domain.told import Arm, NoReadingsError, compare_readings
+from service.formats.readings import UnreadableRead
+from service.formats.verdicts import ComparisonRead
+
+
+class LaunchPer(StrEnum):
+    """What counts as one server launch among the results of a side."""
+
+    SIDE = "side"
+    FILE = "file"
+    LINE = "line"
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(help="The baseline: a result file, or a folder.")],
+    candidate: Annotated[str, typer.Argument(help="The candidate: a result file, or a folder.")],
+    *,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            help="Accepted worsening of every metric, 0.03 is 3 %; else each has its own."
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric to judge, such as ttft_p50; may be given again."),
+    ] = None,
+    launch_per: Annotated[
+        LaunchPer, typer.Option(help="What is one server launch: repeats in it share its luck.")
+    ] = LaunchPer.SIDE,
+    min_repeats: Annotated[
+        int, typer.Option(min=1, help="Fewest results of the baseline to judge by.")
+    ] = 5,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a candidate's results against a baseline's, by the same rule as everywhere else.
+
+    Two files, or what the service stores: two runs by their ids, two stacks by their keys.
+    The results in a file are repeats of one cell; what the files tell of their conditions must be
+    equal. Ends with 0 unchanged or improved, 3 regressed, 4 inconclusive or insufficient baseline,
+    5 invalid or missing, 6 not comparable, 2 unreadable.
+
+    Examples:
+      kunline compare before.jsonl after.jsonl --tolerance 0.05
+
+      kunline compare ed2ac6d66903 3f5a11a4df82
+    """
+    policy, metrics = _asked(tolerance, metric, min_repeats)
+    if not (are_files(baseline) or are_files(candidate)):
+        raise typer.Exit(_compare_stored(baseline, candidate, url, token, as_json=as_json))
+    for side in (baseline, candidate):
+        _require_files(side)
+    try:
+        answer = compare_files(
+            baseline, candidate, policy=policy, metrics=metrics, launch_per=launch_per
+        )
+    except NoReadingsError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(USAGE) from error
+    show(answer, as_json=as_json)
+    raise typer.Exit(EXIT_CODE[answer.outcome])
+
+
+def compare_files(
+    baseline: str | Path,
+    candidate: str | Path,
+    *,
+    policy: Policy | None = None,
+    metrics: Sequence[Metric] | None = None,
+    launch_per: LaunchPer = LaunchPer.SIDE,
+) -> ComparisonRead:
+    """Return the comparison of two files, folders or patterns of files.
+
+    Parts that cannot be read are said on stderr and left out. Raises NoReadingsError.
+    """
+    return ComparisonRead.of(
+        compare_readings(
+            _arm(str(baseline), launch_per),
+            _arm(str(candidate), launch_per),
+            policy=policy or Policy(),
+            metrics=metrics,
+        )
+    )
+
+
+def are_files(side: str) -> bool:
+    """Return whether a side names a file, a folder or a pattern that matches one."""
+    return all(Path(path).exists() for path in paths_of(side))
+
+
+def show(answer: ComparisonRead, *, as_json: bool) -> None:
+    """Print a comparison: one JSON document, or lines for a person."""
+    text = answer.model_dump_json(indent=2) if as_json else "\n".join(comparison_lines(answer))
+    typer.echo(text)
+
+
+def _compare_stored(
+    baseline: str, candidate: str, url: str, token: str | None, *, as_json: bool
+) -> int:
+    """Print the comparison of two stored runs or stacks and return its exit code."""
+    with service(url, token) as client:
+        answer = client.compare(baseline, candidate)
+    if as_json:
+        typer.echo(answer.model_dump_json(indent=2))
+    elif answer.cells:
+        print_verdicts(answer.cells)
+    else:
+        typer.echo(str(answer.outcome))
+        for each in answer.differences:
+            typer.echo(f"  {each.field}: baseline {each.baseline}, candidate {each.candidate}")
+    return EXIT_CODE[answer.outcome]
+
+
+def _arm(source: str, launch_per: LaunchPer) -> Arm:
+    found: Readings = read_all([source])
+    for unreadable in found.unreadable:
+        typer.echo(unreadable_line(UnreadableRead.of(unreadable)), err=True)
+    return _launches(found.readings, launch_per)
+
+
+def _launches(readings: Sequence[Reading], launch_per: LaunchPer) -> Arm:
+    match launch_per:
+        case LaunchPer.SIDE:
+            return [readings]
+        case LaunchPer.FILE:
+            return [list(group) for _, group in groupby(readings, key=lambda each: each.file)]
+        case LaunchPer.LINE:
+            return [[reading] for reading in readings]
+
+
+def _asked(
+    tolerance: float | None, names: list[str] | None, min_repeats: int
+) -> tuple[Policy, list[Metric] | None]:
+    try:
+        policy = Policy(min_repeats=min_repeats)
+        if tolerance is not None:
+            policy = with_one_tolerance(policy, tolerance)
+        return policy, [metric_named(name) for name in names] if names else None
+    except (PolicyError, UnknownMetricError) as error:
+        raise typer.BadParameter(str(error.args[0])) from error
+
+
+def _require_files(side: str) -> None:
+    if not are_files(side):
+        raise typer.BadParameter(f"no file {side}")

@@ -1,0 +1,128 @@
+"""`kunline demo`: the straight path once, on real SGLang, on this machine and nothing else."""
+
+import json
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.connection import WRONG_USAGE, complain
+from service.cli.follow import follow
+from service.cli.matrix import MatrixOption
+from service.cli.plan import planned_or_exit
+from service.cli.requirements import NEEDS, cache_home, missing, this_machine
+from service.cli.run import INTERRUPTED, ordered, print_answer, submitted
+from service.cli.tree import Embedded, data_home, embedded_service, wait_for_runner
+from service.cli.up import DataDir, Port, failing_clearly, serve_until_stopped
+from service.client import Client, connected
+from service.formats.baselines import BaselinePin
+from service.formats.planned_sessions import SessionUpload
+from service.formats.sessions import SessionRead
+
+PLAN = "demo"
+DOWNLOAD_NOTE = (
+    "The first time it downloads about 3 GB of wheels (SGLang twice, PyTorch for the CPU once) "
+    "and builds two stacks; later runs use them again."
+)
+REMEMBERED = "demo-session.json"
+
+
+def demo(
+    matrix: MatrixOption,
+    data_dir: DataDir = None,
+    port: Port = 8000,
+    leave: Annotated[
+        bool, typer.Option("--exit", help="End after the verdicts instead of serving on.")
+    ] = False,
+) -> None:
+    """Measure two pinned SGLang stacks on this machine's CPU, judge the newer, show the verdicts.
+
+    Interrupted, it goes on at the first unreported launch when it is run again.
+
+    Example: kunline demo --exit
+    """
+    data_dir = data_dir or data_home() / "demo"
+    _require_machine(data_dir)
+    upload = ordered(planned_or_exit(PLAN, matrix=matrix))
+    with (
+        failing_clearly(),
+        _interruptible(),
+        embedded_service(data_dir, port=port, runner=True, say=complain) as embedded,
+        connected(embedded.url) as client,
+    ):
+        wait_for_runner(embedded.tree, client)
+        session = _measured(embedded, client, upload)
+        _pin(client, upload, session)
+        print_answer(session, client.verdicts(session.id), json=False)
+        typer.echo(_what_next(embedded.url, session))
+        if sys.stdin.isatty() and not leave:
+            typer.echo("Serving on; Ctrl-C ends it.")
+            serve_until_stopped(embedded.tree)
+
+
+def _require_machine(data_dir: Path) -> None:
+    typer.echo(f"{NEEDS} {DOWNLOAD_NOTE}", err=True)
+    if lacks := missing(this_machine(cache_home(), data_dir)):
+        complain("this machine will not do. " + " ".join(lacks))
+        raise typer.Exit(WRONG_USAGE)
+
+
+def _measured(embedded: Embedded, client: Client, upload: SessionUpload) -> SessionRead:
+    """Return the demo's session once it is over: the interrupted one, else a new one."""
+    remembered = embedded.data_dir / REMEMBERED
+    session = submitted(client, upload, idempotency_key=_key(remembered, upload))
+    if session.state in {"finished", "cancelled"}:
+        remembered.unlink()
+        session = submitted(client, upload, idempotency_key=_key(remembered, upload))
+    _say_where(session)
+    return follow(client, session.id, tend=embedded.tree.tend)
+
+
+def _key(remembered: Path, upload: SessionUpload) -> str:
+    """Return the idempotency key of the demo's present session, made anew with a new order."""
+    order = sha256(upload.order.model_dump_json().encode()).hexdigest()
+    if remembered.exists():
+        known = json.loads(remembered.read_text())
+        if known.get("order") == order:
+            return str(known["key"])
+    key = secrets.token_hex(16)
+    remembered.write_text(json.dumps({"order": order, "key": key}))
+    return key
+
+
+def _say_where(session: SessionRead) -> None:
+    reported = sum(job.state == "reported" for job in session.jobs)
+    start = f"going on at launch {reported + 1}" if reported else "a new one"
+    complain(f"session {session.id}, {start}; {len(session.jobs)} launches in all")
+
+
+def _pin(client: Client, upload: SessionUpload, session: SessionRead) -> None:
+    key = upload.order.baseline_stack_key
+    if key is not None and any(job.stack_key == key and job.cells_reported for job in session.jobs):
+        why = "the demo's older stack"
+        client.pin_baseline(BaselinePin(stack_key=key, session_id=session.id, why=why, who="demo"))
+
+
+def _what_next(url: str, session: SessionRead) -> str:
+    return (
+        f"\nThe service is at {url} (its API: {url}/openapi.json). Try next, while it serves:\n"
+        f"  kunline runs --session {session.id}     what was measured, with every repeat\n"
+        "  kunline baseline show                     what later runs are held to\n"
+        "  kunline plan p800-multi --stack …         what a matrix on P800 cards would measure\n"
+        "  kunline read FILE…                        your own SGLang result files\n"
+    )
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Turn a Ctrl-C into a sentence, once everything inside has been ended in order."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain("stopped; run it again to go on at the first unreported launch")
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,39 @@
+"""The one table that turns what was concluded into an exit code."""
+
+from collections.abc import Iterable
+from types import MappingProxyType
+
+from service.domain.validity import Validity
+from service.domain.verdict import Outcome, foremost
+
+DONE = 0
+# Python ends with 1 on a crash and typer with 2 on wrong usage: no verdict ever does.
+OPERATIONAL = 1
+USAGE = 2
+
+EXIT_CODE = MappingProxyType(
+    {
+        Outcome.IMPROVED: DONE,
+        Outcome.UNCHANGED: DONE,
+        Outcome.REGRESSED: 3,
+        Outcome.INCONCLUSIVE: 4,
+        Outcome.INSUFFICIENT_BASELINE: 4,
+        Outcome.BROKEN: 5,
+        Outcome.INVALID: 5,
+        Outcome.MISSING: 5,
+        Outcome.NOT_COMPARABLE: 6,
+    }
+)
+
+VALIDITY_EXIT_CODE = MappingProxyType(
+    {Validity.VALID: DONE, Validity.INCOMPLETE: DONE, Validity.INVALID: 5}
+)
+
+
+def exit_code_of_cells(outcomes: Iterable[Outcome]) -> int:
+    """Return the exit code of many cells: the first that occurs of 3, 5, 6, 4 and 0.
+
+    Of no cell at all it is that of something missing. One comparison needs no other order: where
+    its sides are unlike, not comparable is the only word it has.
+    """
+    return EXIT_CODE[foremost(outcomes)]

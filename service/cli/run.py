@@ -1,0 +1,111 @@
+"""`kunline run`: plan, queue, follow with a progress bar, verdicts at the end."""
+
+import secrets
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from service.cli.connection import DEFAULT_URL, WRONG_USAGE, AsJson, Token, Url, complain, service
+from service.cli.exit_codes import exit_code_of_cells
+from service.cli.follow import follow
+from service.cli.matrix import MatrixOption
+from service.cli.plan import PlanArgument, StackOption, WithOption, planned_or_exit
+from service.cli.verdict_table import outcomes, print_verdicts
+from service.client import Client
+from service.formats.comparisons import SessionVerdicts
+from service.formats.planned_sessions import (
+    NotRunnableError,
+    PlannedSession,
+    SessionUpload,
+    session_upload,
+)
+from service.formats.sessions import SessionRead
+
+INTERRUPTED = 130
+
+
+def run(
+    name: PlanArgument,
+    matrix: MatrixOption,
+    stacks: StackOption = None,
+    versions: WithOption = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Queue it, print its id and do not wait.")
+    ] = False,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Measure a plan on the given stacks and judge it; the exit code is the verdict.
+
+    Exit codes: 0 improved or unchanged, 3 regressed, 4 inconclusive or no baseline yet,
+    5 broken, invalid or missing.
+
+    Example: kunline run smoke --stack cpu-sglang-0.5.23
+    """
+    upload = ordered(
+        planned_or_exit(name, matrix=matrix, stacks=stacks or (), versions=versions or ())
+    )
+    with service(url, token) as client:
+        session = submitted(client, upload, idempotency_key=secrets.token_hex(16))
+        if detach:
+            typer.echo(session.model_dump_json() if json else str(session.id))
+            return
+        finished = followed(client, session.id)
+        verdicts = client.verdicts(session.id)
+    print_answer(finished, verdicts, json=json)
+    raise typer.Exit(exit_code_of_cells(outcomes(verdicts.cells)))
+
+
+def ordered(planned: PlannedSession) -> SessionUpload:
+    """Return a plan as it is ordered, or end with what stands in its way."""
+    try:
+        return session_upload(planned)
+    except NotRunnableError as error:
+        complain(str(error))
+        raise typer.Exit(WRONG_USAGE) from error
+
+
+def submitted(client: Client, upload: SessionUpload, *, idempotency_key: str) -> SessionRead:
+    """Queue a session, its files first, and return it; the same key gives the same session."""
+    for content in upload.artefacts.values():
+        client.put_artefact(content)
+    return client.submit(upload.order, idempotency_key=idempotency_key)
+
+
+def followed(
+    client: Client, session_id: UUID, *, tend: Callable[[], None] = lambda: None
+) -> SessionRead:
+    """Follow a session to its end; a Ctrl-C leaves it to the runners and says how to go on."""
+    try:
+        return follow(client, session_id, tend=tend)
+    except KeyboardInterrupt:
+        complain(
+            f"session {session_id} goes on without you: `kunline session show {session_id}` "
+            f"tells how far it is, `kunline session cancel {session_id}` ends it"
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def print_answer(session: SessionRead, verdicts: SessionVerdicts, *, json: bool) -> None:
+    """Print a session's verdicts, and what became of launches that did not work."""
+    if json:
+        typer.echo(verdicts.model_dump_json())
+        return
+    print_verdicts(verdicts.cells)
+    for job in session.jobs:
+        if job.broken is not None:
+            typer.echo(
+                f"launch {job.ordinal + 1} of {job.stack_name} broke at {job.broken.layer}: "
+                f"{job.broken.finding}"
+            )
+        elif job.state != "reported":
+            typer.echo(f"launch {job.ordinal + 1} of {job.stack_name} is {job.state}")
+    if not verdicts.cells:
+        typer.echo(
+            "No stack to compare: pin this one with `kunline baseline pin`, "
+            "or name a second with --stack."
+        )

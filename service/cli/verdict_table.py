@@ -1,0 +1,101 @@
+"""The verdicts of a session or of two stacks as a table: one line a cell and metric."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from service.cli.lines import percent, scaled, share
+from service.domain.metric import METRICS
+from service.domain.verdict import Outcome
+from service.formats.comparisons import CellComparison
+from service.formats.readings import ValueRead
+from service.formats.verdicts import VerdictRead
+
+WIDTH_ELSEWHERE = 160
+STYLE = {
+    Outcome.REGRESSED: "bold red",
+    Outcome.BROKEN: "bold red",
+    Outcome.INVALID: "magenta",
+    Outcome.MISSING: "magenta",
+    Outcome.IMPROVED: "green",
+    Outcome.UNCHANGED: "green",
+}
+
+
+def print_verdicts(cells: Sequence[CellComparison]) -> None:
+    """Print one line a cell and metric, then what a reader of them must know."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH_ELSEWHERE)
+    table = Table(
+        "cell", "metric", "baseline", "candidate", "worse by", "95 % interval", "verdict",
+        "would have seen",
+    )  # fmt: skip
+    for cell in cells:
+        for row in _rows(cell):
+            table.add_row(*row)
+    console.print(table)
+    for note in _notes(cells):
+        console.print(f"note: {note}", highlight=False, soft_wrap=True)
+
+
+def outcomes(cells: Sequence[CellComparison]) -> list[Outcome]:
+    """Return the word of every cell."""
+    return [cell.comparison.outcome for cell in cells]
+
+
+def _rows(cell: CellComparison) -> list[tuple[str, ...]]:
+    comparison = cell.comparison
+    if not comparison.verdicts:
+        why = "; ".join(
+            (*(f"{each.field} differs" for each in comparison.differences), *comparison.warnings)
+        )
+        return [(cell.title, "-", "-", "-", "-", "-", _styled(comparison.outcome), why)]
+    titles = [cell.title, *[""] * (len(comparison.verdicts) - 1)]
+    return [
+        (title, *_columns(verdict))
+        for title, verdict in zip(titles, comparison.verdicts, strict=True)
+    ]
+
+
+def _columns(verdict: VerdictRead) -> tuple[str, ...]:
+    estimated = verdict.worsening is not None
+    return (
+        verdict.metric,
+        _value(verdict.metric, verdict.baseline),
+        _value(verdict.metric, verdict.candidate),
+        percent(verdict.worsening) if verdict.worsening is not None else "-",
+        f"{percent(verdict.low or 0.0)} to {percent(verdict.high or 0.0)}" if estimated else "-",
+        _styled(verdict.outcome),
+        f"from {share(verdict.smallest_detectable)} on"
+        if verdict.smallest_detectable is not None
+        else verdict.reason,
+    )
+
+
+def _value(metric: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return scaled(ValueRead(value=value, unit=METRICS[metric].unit))
+
+
+def _styled(word: Outcome) -> str:
+    style = STYLE.get(word, "yellow")
+    return f"[{style}]{word}[/{style}]"
+
+
+def _notes(cells: Sequence[CellComparison]) -> list[str]:
+    warned = [warning for cell in cells for warning in cell.comparison.warnings]
+    judged = [
+        warning
+        for cell in cells
+        for verdict in cell.comparison.verdicts
+        for warning in verdict.warnings
+    ]
+    settled = [
+        f"the server settled {each.field} differently: {each.baseline} → {each.candidate}"
+        for cell in cells
+        for each in cell.resolution
+    ]
+    return list(dict.fromkeys([*warned, *judged, *settled]))

@@ -1,0 +1,59 @@
+"""A reading: one result parsed from a benchmark tool's file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from service.domain.resolution import Fact, Resolution
+from service.domain.validity import Finding, RunFacts, Validity, check, validity_of
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One result as its file tells it; whatever the file does not tell is absent.
+
+    line: where it begins, from 1. tool_version: the tool's releases that write such a result, as
+    far as its keys tell. definition: revision of the tool's own meaning of its metrics; readings
+    of two definitions are never compared. condition: what the file tells of it, by name.
+    metrics: values above zero in base units, by metric name.
+    """
+
+    file: str
+    line: int
+    tool: str
+    tool_version: str | None
+    definition: int
+    condition: Mapping[str, Fact]
+    metrics: Mapping[str, float]
+    facts: RunFacts
+    resolution: Resolution = field(default_factory=Resolution)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the gates find with what the file tells."""
+        return check(self.facts)
+
+    @property
+    def validity(self) -> Validity:
+        """Whether it may be judged: a bare file is incomplete at best."""
+        return validity_of(self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A part of a file, or all of it, that gave no reading; line is None for the whole file."""
+
+    file: str
+    line: int | None
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What a file gave: the readings, and beside them what could not be read."""
+
+    readings: tuple[Reading, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+
+    def __add__(self, other: "Readings") -> "Readings":
+        return Readings(self.readings + other.readings, self.unreadable + other.unreadable)

@@ -1,0 +1,163 @@
+"""The one door to result files: each tool is known by its keys, and files may not be there."""
+
+from pathlib import Path
+
+import pytest
+
+from service.domain.reading import Reading
+from service.domain.validity import Validity
+from service.formats.tools.registry import read_bytes, read_file
+from tests.results import lines, serving
+from tests.shared_data import shared
+
+ROW = {"run_name": "default", "batch_size": 4, "input_len": 256, "output_len": 32}
+IN_PROCESS = ROW | {
+    "prefill_latency": 0.05,
+    "prefill_throughput": 20480.0,
+    "median_decode_latency": 0.009,
+    "median_decode_throughput": 444.0,
+    "total_latency": 0.33,
+    "overall_throughput": 3490.0,
+}
+SERVER_OLD = ROW | {"latency": 0.5, "output_throughput": 256.0, "overall_throughput": 2304.0}
+SERVER_NEW = SERVER_OLD | {"last_gen_throughput": 300.0}
+SERVER_NEWEST = SERVER_NEW | {
+    "input_throughput": 5000.0,
+    "last_ttft": 0.2,
+    "acc_length": -1.0,
+    "cache_hit_rate": None,
+    "total_output_tokens": 128,
+    "num_early_stopped": 0,
+}
+OFFLINE = {
+    "backend": "engine",
+    "successful_requests": 100,
+    "total_latency": 60.0,
+    "total_input_tokens": 1000,
+    "total_output_tokens": 2000,
+    "request_throughput": 1.7,
+    "input_throughput": 16.7,
+    "output_throughput": 33.3,
+    "total_throughput": 50.0,
+    "last_gen_throughput": 40.0,
+}
+
+
+def read(result: dict[str, object]) -> Reading:
+    (reading,) = read_bytes(lines([result]), file="result.jsonl").readings
+    return reading
+
+
+@pytest.mark.parametrize(
+    ("result", "tool"),
+    [
+        (serving(), "sglang.bench_serving"),
+        (IN_PROCESS, "sglang.bench_one_batch"),
+        (SERVER_OLD, "sglang.bench_one_batch_server"),
+        (OFFLINE, "sglang.bench_offline_throughput"),
+    ],
+)
+def test_a_tool_is_known_by_the_keys_of_its_results(result: dict[str, object], tool: str) -> None:
+    assert read(result).tool == tool
+
+
+def test_results_of_several_tools_may_stand_in_one_file() -> None:
+    found = read_bytes(lines([serving(), IN_PROCESS, {"accuracy": 0.9}]), file="result.jsonl")
+
+    assert [reading.line for reading in found.readings] == [1, 2]
+    assert [(each.line, each.code) for each in found.unreadable] == [(3, "unknown_tool")]
+
+
+def test_a_static_batch_waits_for_one_prefill_and_steps_together() -> None:
+    reading = read(IN_PROCESS)
+
+    assert reading.metrics["ttft_p50"] == 0.05
+    assert reading.metrics["tpot_p50"] == 0.009
+    assert reading.metrics["e2e_p50"] == 0.33
+    assert reading.condition == {
+        "load": "batch",
+        "concurrency": 4,
+        "input_tokens": 256,
+        "output_tokens": 32,
+    }
+
+
+def test_a_batch_of_one_output_token_has_no_step() -> None:
+    row = {name: value for name, value in IN_PROCESS.items() if "decode" not in name}
+
+    assert "tpot_p50" not in read(row | {"output_len": 1}).metrics
+
+
+@pytest.mark.parametrize(
+    ("result", "definition", "version"),
+    [
+        pytest.param(SERVER_OLD, 1, "<0.4.6", id="over the whole latency"),
+        pytest.param(SERVER_NEW, 2, ">=0.4.6,<0.5.6", id="after the first token"),
+        pytest.param(SERVER_NEWEST, 2, ">=0.5.20", id="after the first token, newest"),
+    ],
+)
+def test_one_key_of_two_meanings_has_two_definitions(
+    result: dict[str, object], definition: int, version: str
+) -> None:
+    assert (read(result).definition, read(result).tool_version) == (definition, version)
+
+
+def test_the_last_first_token_is_the_first_only_of_a_batch_of_one() -> None:
+    assert "ttft_p50" not in read(SERVER_NEWEST).metrics
+    assert read(SERVER_NEWEST | {"batch_size": 1, "total_output_tokens": 32}).metrics[
+        "ttft_p50"
+    ] == pytest.approx(0.2)
+
+
+def test_minus_one_and_null_are_unknown() -> None:
+    assert not {"accept_length", "cache_hit"} & read(SERVER_NEWEST).metrics.keys()
+
+
+def test_a_batch_that_stopped_early_is_invalid() -> None:
+    assert read(SERVER_NEWEST | {"total_output_tokens": 90}).validity is Validity.INVALID
+
+
+def test_the_offline_tool_does_not_tell_how_many_requests_failed() -> None:
+    assert read(OFFLINE).validity is Validity.INCOMPLETE
+    assert read(OFFLINE).metrics["output_throughput"] == 33.3
+
+
+def test_a_file_that_is_not_there_is_said_and_nothing_raised(tmp_path: Path) -> None:
+    (problem,) = read_file(tmp_path / "none.jsonl").unreadable
+
+    assert (problem.code, problem.line) == ("no_such_file", None)
+
+
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
+    (problem,) = read_file(tmp_path).unreadable
+
+    assert problem.code == "cannot_open"
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "count"),
+    [
+        ("sglang_bench_one_batch/frgossen/result.jsonl", "sglang.bench_one_batch", 6),
+        (
+            "sglang_bench_one_batch_server/0.4.4-ish_old_formula/result_torch_tp4.jsonl",
+            "sglang.bench_one_batch_server",
+            6,
+        ),
+    ],
+)
+def test_real_rows_are_read(name: str, tool: str, count: int) -> None:
+    readings = read_file(shared(f"bench/{name}")).readings
+
+    assert [reading.tool for reading in readings] == [tool] * count
+
+
+def test_no_other_tool_of_the_samples_is_taken_for_one_of_these() -> None:
+    folder = shared("bench")
+    others = [
+        path
+        for path in sorted(folder.rglob("*.json*"))
+        if not path.parts[len(folder.parts)].startswith(("sglang_", "odd_synthetic"))
+    ]
+
+    assert others
+    assert [read_file(path).readings for path in others] == [()] * len(others)

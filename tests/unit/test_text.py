@@ -1,0 +1,122 @@
+"""Objects out of files as they are found: good ones are kept beside bad ones."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.formats.tools.text import MAX_PROBLEMS, Found, Problem, objects
+
+ONE, TWO = '{"a": 1}', '{"b": {"c": 2}}'
+GOOD = [(1, {"a": 1}), (2, {"b": {"c": 2}})]
+
+
+def found(data: bytes) -> list[tuple[int, object]]:
+    return [(each.line, each.value) for each in objects(data) if isinstance(each, Found)]
+
+
+def problems(data: bytes) -> list[tuple[int | None, str]]:
+    return [(each.line, each.code) for each in objects(data) if isinstance(each, Problem)]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(f"{ONE}\n{TWO}\n", [1, 2], id="one a line"),
+        pytest.param(f"{ONE}{TWO}", [1, 1], id="two on one line"),
+        pytest.param(f"\ufeff{ONE}\r\n\r\n{TWO}\r\n", [1, 3], id="mark, CRLF and a blank line"),
+        pytest.param(f"{json.dumps({'a': 1}, indent=2)}\n{TWO}", [1, 4], id="pretty-printed"),
+        pytest.param(f"[{ONE},\n {TWO}]", [1, 1], id="a list"),
+    ],
+)
+def test_every_layout_of_objects_is_read(text: str, lines: list[int]) -> None:
+    data = text.encode()
+
+    assert found(data) == list(zip(lines, [{"a": 1}, {"b": {"c": 2}}], strict=True))
+    assert problems(data) == []
+
+
+def test_numbers_that_json_does_not_have_are_taken_as_they_come() -> None:
+    ((_, value),) = found(b'{"rate": Infinity, "low": -Infinity, "gone": NaN}')
+
+    assert str(value) == "{'rate': inf, 'low': -inf, 'gone': nan}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "problem"),
+    [
+        pytest.param(f'{ONE}\n{{"b": {{"c"', [1], (2, "truncated"), id="the last line is cut"),
+        pytest.param(f'{{"x": 1, "y\n{ONE}', [2], (1, "truncated"), id="a line is cut"),
+        pytest.param(
+            f'{{"x": 1, "y{ONE}\n{TWO}', [1, 2], (1, "truncated"), id="cut, then appended"
+        ),
+        pytest.param(f'{ONE}\n{{"x": oops}}\n{TWO}', [1, 3], (2, "not_json"), id="a bad line"),
+        pytest.param(f"hello\nworld\n{ONE}", [3], (1, "not_json"), id="a log before it"),
+        pytest.param(f"{ONE}\n42\n{TWO}", [1, 3], (2, "not_an_object"), id="a bare number"),
+    ],
+)
+def test_good_objects_are_kept_beside_a_bad_one(
+    text: str, kept: list[int], problem: tuple[int, str]
+) -> None:
+    assert [line for line, _ in found(text.encode())] == kept
+    assert problems(text.encode()) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        pytest.param(b"", (None, "empty"), id="empty"),
+        pytest.param(b"\xef\xbb\xbf \r\n", (None, "empty"), id="a mark and blanks"),
+        pytest.param(b"version https://git-lfs.github.com/spec/v1\noid x", (None, "lfs_pointer"),
+                     id="a pointer"),
+        pytest.param(b"\x00\x01\x02", (None, "binary"), id="binary"),
+        pytest.param(b"Traceback (most recent call last):\n  x\n", (1, "not_json"), id="a log"),
+        pytest.param(b"[" * 100_000, (1, "truncated"), id="nested beyond reason"),
+        pytest.param(b'{"a": ' + b"9" * 5000 + b"}", (1, "not_json"), id="a number beyond reason"),
+    ],
+)  # fmt: skip
+def test_a_file_without_an_object_says_what_it_is(
+    data: bytes, problem: tuple[int | None, str]
+) -> None:
+    assert found(data) == []
+    assert problems(data) == [problem]
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line_and_the_rest_is_kept() -> None:
+    data = f"{ONE}\n".encode() + b'{"b": "\xff"}'
+
+    assert [line for line, _ in found(data)] == [1, 2]
+    assert problems(data) == [(2, "not_utf8")]
+
+
+def test_gzip_is_read_through() -> None:
+    assert found(gzip.compress(f"{ONE}\n{TWO}".encode())) == GOOD
+
+
+def test_a_gzip_that_ends_early_gives_what_came_before() -> None:
+    data = gzip.compress(f"{ONE}\n{TWO}\n".encode())[:-6]
+
+    assert found(data) == GOOD
+    assert problems(data) == [(None, "damaged_gzip")]
+
+
+def test_a_file_full_of_problems_is_left_early() -> None:
+    listed = problems(b"1\n" * (MAX_PROBLEMS + 50))
+
+    assert len(listed) == MAX_PROBLEMS + 1
+    assert listed[-1] == (None, "too_many_problems")
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_it_fail(data: bytes) -> None:
+    assert all(isinstance(each, Found | Problem) for each in objects(data))
+
+
+@given(st.integers(0, 60))
+def test_a_cut_anywhere_never_loses_the_lines_before_it(cut: int) -> None:
+    whole = f"{ONE}\n".encode() * 3
+    data = whole + f'{{"long": "{"x" * 50}"}}'.encode()[:cut]
+
+    assert [line for line, value in found(data) if value == {"a": 1}] == [1, 2, 3]
