@@ -62,6 +62,9 @@ def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
     if json:
         typer.echo("[" + ",".join(baseline.model_dump_json() for baseline in found) + "]")
         return
+    if not found:
+        typer.echo("No baseline is pinned: `kunline baseline pin` pins a stack.")
+        return
     table = Table("channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until")
     for baseline in found:
         table.add_row(

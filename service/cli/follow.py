@@ -1,7 +1,7 @@
 """Follow a session to its end: a progress bar at a terminal, one line a step elsewhere."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from rich.console import Console
@@ -23,6 +23,8 @@ OVER = frozenset({"finished", "cancelled"})
 SETTLED = frozenset({"reported", "given up", "cancelled"})
 # A launch's start-up takes about as long as this many repeats; it only shapes the bar.
 START_WEIGHT = 8.0
+# Away from a terminal a line is printed at least for each twentieth of the whole.
+STEPS_SAID = 20
 
 
 def follow(
@@ -53,34 +55,43 @@ def _with_bar(
     with Progress(*columns, console=console, speed_estimate_period=300) as bars:
         whole = bars.add_task("session", total=1.0)
         present = bars.add_task("waiting for a runner", total=None)
-        while True:
-            session = client.session(session_id)
-            share, line, fraction = done(session), present_line(session), present_fraction(session)
+        for session, share in _snapshots(client, session_id, tend):
             bars.update(whole, completed=share, description=_counts(session))
-            bars.update(
-                present,
-                description=line,
-                completed=fraction or 0.0,
-                total=None if fraction is None else 1.0,
-            )
-            if session.state in OVER:
-                return session
-            tend()
-            time.sleep(POLL_S)
+            fraction = present_fraction(session)
+            total = None if fraction is None else 1.0
+            line = present_line(session)
+            bars.update(present, description=line, completed=fraction or 0.0, total=total)
+    return session
 
 
 def _with_lines(
     client: Client, session_id: UUID, tend: Callable[[], None], console: Console
 ) -> SessionRead:
-    said = ""
+    said: tuple[str, int] | None = None
+    for session, share in _snapshots(client, session_id, tend):
+        line = present_line(session)
+        step = (line.partition(" (")[0], int(share * STEPS_SAID))
+        if step != said:
+            said = step
+            text = f"{share:4.0%} {_counts(session)}; {line}"
+            console.print(text, highlight=False, soft_wrap=True)
+    return session
+
+
+def _snapshots(
+    client: Client, session_id: UUID, tend: Callable[[], None]
+) -> Iterator[tuple[SessionRead, float]]:
+    """Yield a session again and again until it is over, with how much of it is done.
+
+    The share never falls: a launch that is lost is measured again, and what was seen stays seen.
+    """
+    share = 0.0
     while True:
         session = client.session(session_id)
-        line = f"{done(session):4.0%} {_counts(session)}: {present_line(session)}"
-        if (step := line.split(" (", maxsplit=1)[0][5:]) != said:
-            said = step
-            console.print(line, highlight=False, soft_wrap=True)
+        share = max(share, done(session))
+        yield session, share
         if session.state in OVER:
-            return session
+            return
         tend()
         time.sleep(POLL_S)
 

@@ -62,6 +62,9 @@ def _print(found: tuple[RunnerRead, ...], *, json: bool) -> None:
     if json:
         typer.echo("[" + ",".join(runner.model_dump_json() for runner in found) + "]")
         return
+    if not found:
+        typer.echo("No runner has been heard of: `kunline runner` starts one on its host.")
+        return
     table = Table("runner", "host", "pool", "chips", "cards", "state", "release", "job", "seen at")
     for runner in found:
         table.add_row(

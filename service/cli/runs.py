@@ -53,6 +53,9 @@ def _print_page(page: RunPage, *, json: bool) -> None:
     if json:
         typer.echo(page.model_dump_json())
         return
+    if not page.runs:
+        typer.echo("No run matches; `kunline run PLAN` measures some.")
+        return
     judged = [metric.name for metric in METRICS.values() if metric.role is Role.JUDGED]
     table = Table("run", "cell", "stack", "host", "state", "repeats", *judged, "measured at")
     for run in page.runs:

@@ -26,6 +26,9 @@ def list_sessions(
     if json:
         typer.echo("[" + ",".join(session.model_dump_json() for session in found) + "]")
         return
+    if not found:
+        typer.echo("No session yet: `kunline run PLAN` asks for one.")
+        return
     table = Table("session", "plan", "state", "done", "launches", "host", "asked for at")
     for session in found:
         table.add_row(

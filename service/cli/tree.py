@@ -1,7 +1,6 @@
 """The embedded service: broker, API, worker, scheduler and a runner in one process tree."""
 
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ from service.client import Client, connected
 
 READY_LIMIT_S = 90.0
 READY_POLL_S = 0.2
+# The pool of plans that are for whatever machine one sits at.
+LOCAL_POOL = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def _runner(url: str, broker_url: str, data_dir: Path) -> dict[str, str]:
         "KUNLINE_URL": url,
         "KUNLINE_BROKER_URL": broker_url,
         "KUNLINE_SPOOL_DIR": str(data_dir / "spool"),
+        "KUNLINE_POOL": LOCAL_POOL,
     }
 
 
@@ -103,8 +105,3 @@ def wait_for_runner(tree: Tree, client: Client, *, limit_s: float = READY_LIMIT_
         if time.monotonic() > deadline:
             raise ChildGaveUpError(f"the runner was not heard of after {limit_s:.0f} s")
         time.sleep(READY_POLL_S)
-
-
-def new_key() -> str:
-    """Return an idempotency key nobody has used."""
-    return secrets.token_hex(16)
