@@ -1,0 +1,174 @@
+"""A stack's or a client's Python environment, built once by content and never used half-built."""
+
+import fcntl
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from runners.stacks import build_commands
+from runners.stacks.build_step import Progress, Workshop
+from runners.stacks.platform_tree import platform_version
+from service.domain.key import content_key, short
+
+# Raised when the same pins would be installed in another way: older environments are then left.
+BUILDER_REVISION = 1
+
+FREE_BYTES = 10 * 10**9
+_MARKER = "kunline.json"
+
+
+class NoSpaceError(OSError):
+    """There is not enough free disk to build an environment."""
+
+    def __init__(self, folder: Path, free_bytes: int) -> None:
+        super().__init__(
+            f"building a stack needs {FREE_BYTES / 1e9:.0f} GB free at {folder}, and there are "
+            f"{free_bytes / 1e9:.1f} GB; set XDG_CACHE_HOME to a larger disk, or free some space"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What an environment is made of.
+
+    lock: hashed requirements, complete, installed without dependency resolution. torch: the
+    release taken as a CPU build, or None where the lock pins it. platform: one of our own.
+    """
+
+    lock: bytes
+    torch: str | None = None
+    platform: str | None = None
+
+    def digest(self, python_minor: str) -> str:
+        """Return what names the environment: the same content is built once and shared."""
+        return content_key(
+            {
+                "builder": BUILDER_REVISION,
+                "lock": sha256(self.lock).hexdigest(),
+                "torch": self.torch,
+                "platform": None if self.platform is None else platform_version(self.platform),
+                "python": python_minor,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A finished environment: its Python, its folder, its content digest, how it was built.
+
+    torch_source: which build of torch was taken, and why, in words for a person.
+    """
+
+    python: Path
+    root: Path
+    digest: str
+    log: Path
+    torch_source: str
+
+
+def build(
+    recipe: Recipe,
+    *,
+    cache: Path,
+    variables: Mapping[str, str],
+    progress: Progress,
+    python: Path | None = None,
+) -> Environment:
+    """Return the environment of a recipe, built now unless it is there already.
+
+    cache: environments and wheels are kept below it. variables: what uv and pip see, their own
+    settings included. python: the interpreter it is made from, by default the one that the runner's
+    own was made from. Two builders of one recipe build once: the second waits.
+    Raises NoSpaceError, BuildStepError, UnknownPlatformError.
+    """
+    base = python or base_python()
+    digest = recipe.digest(build_commands.python_minor(base))
+    environments = cache / "environments"
+    environments.mkdir(parents=True, exist_ok=True)
+    root = environments / digest
+    with _alone(environments / f"{digest}.lock"):
+        if not (root / _MARKER).is_file():
+            _require_space(environments)
+            _build(recipe, root, base=base, variables=variables, progress=progress)
+    progress(f"environment {short(digest)} is ready", 1.0)
+    return _finished(root)
+
+
+def base_python() -> Path:
+    """Return the interpreter below the runner's own: never the runner's virtual environment."""
+    return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+
+
+def _build(
+    recipe: Recipe, root: Path, *, base: Path, variables: Mapping[str, str], progress: Progress
+) -> None:
+    """Build beside the final place and rename: what has the final name is whole.
+
+    The environment is made relocatable, so that its scripts do not name the place it was built at.
+    """
+    building = root.with_suffix(".building")
+    for left_over in (building, root):
+        shutil.rmtree(left_over, ignore_errors=True)
+    log = root.parents[1] / "logs" / f"build-{short(root.name)}.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text("", encoding="utf-8")
+    workshop = Workshop(variables, log, progress, folder=root.parent)
+    try:
+        progress("making an empty environment", 0.0)
+        build_commands.empty_environment(workshop, building, base=base)
+        torch_source = "pinned by the lock"
+        if recipe.torch is not None:
+            progress(f"torch {recipe.torch}: asking pip which build it would serve", 0.02)
+            torch_source = build_commands.install_torch(
+                workshop, building, release=recipe.torch, base=base
+            )
+        progress(f"torch: {torch_source}; now the locked packages", 0.35)
+        build_commands.install_lock(workshop, building, lock=recipe.lock)
+        if recipe.platform is not None:
+            progress(f"building the platform {recipe.platform}", 0.95)
+            build_commands.install_platform(workshop, building, name=recipe.platform)
+        _finish(building, root, log=log, torch_source=torch_source)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _finish(building: Path, root: Path, *, log: Path, torch_source: str) -> None:
+    kept_log = building / "build.log"
+    shutil.copyfile(log, kept_log)
+    marker = building / _MARKER
+    with marker.open("w", encoding="utf-8") as stream:
+        json.dump({"digest": root.name, "torch_source": torch_source}, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    building.rename(root)
+
+
+def _finished(root: Path) -> Environment:
+    marker = json.loads((root / _MARKER).read_text(encoding="utf-8"))
+    return Environment(
+        python=root / "bin" / "python",
+        root=root,
+        digest=marker["digest"],
+        log=root / "build.log",
+        torch_source=marker["torch_source"],
+    )
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a file lock, which dies with its process, so a killed builder blocks nobody."""
+    with path.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _require_space(folder: Path) -> None:
+    free_bytes = shutil.disk_usage(folder).free
+    if free_bytes < FREE_BYTES:
+        raise NoSpaceError(folder, free_bytes)

@@ -1,0 +1,67 @@
+"""Which build of torch pip's own configuration would serve: read from pip's report."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+# What a torch built for an accelerator asks for beside itself.
+_ACCELERATOR = re.compile(
+    r"^(nvidia|cuda|pytorch-triton-rocm|triton-rocm|pytorch-triton-xpu|intel)"
+)
+
+
+class UnreadableReportError(ValueError):
+    """Pip's report is not of the shape that its documentation describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchOffer:
+    """One build of torch that pip would install: its version, address, hash and needs.
+
+    sha256: None where the index states none. requires: names of what it asks for.
+    """
+
+    version: str
+    url: str
+    sha256: str | None
+    requires: tuple[str, ...]
+
+    @property
+    def accelerator(self) -> str | None:
+        """What says that this is an accelerator's build, or None for a CPU build."""
+        label = self.version.partition("+")[2]
+        if label and not label.startswith("cpu"):
+            return f"label +{label}"
+        needs = [name for name in self.requires if _ACCELERATOR.match(name)]
+        return f"needs {needs[0]}" if needs else None
+
+
+def torch_offer(report: dict[str, Any]) -> TorchOffer:
+    """Return the torch in a report of 'pip install --dry-run --report'.
+
+    Raises UnreadableReportError when there is none in it. Source: pip's "Installation Report"
+    reference, version 1.
+    """
+    try:
+        for item in report["install"]:
+            if item["metadata"]["name"].lower() == "torch":
+                return _offer(item)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UnreadableReportError(f"pip's report lacks {error}") from error
+    raise UnreadableReportError("pip's report holds no torch")
+
+
+def _offer(item: dict[str, Any]) -> TorchOffer:
+    download = item["download_info"]
+    hashes = download.get("archive_info", {}).get("hashes", {})
+    names = [
+        re.split(r"[^A-Za-z0-9._-]", requirement.strip(), maxsplit=1)[0].lower()
+        for requirement in item["metadata"].get("requires_dist", ())
+        if "extra ==" not in requirement
+    ]
+    return TorchOffer(
+        version=item["metadata"]["version"],
+        url=download["url"],
+        sha256=hashes.get("sha256"),
+        requires=tuple(names),
+    )

@@ -1,0 +1,67 @@
+"""How a server is started, and which layer its last words point at."""
+
+from pathlib import Path
+
+import pytest
+
+from runners.stacks.server import Launch, server_command, server_environment
+from runners.stacks.server_log import suggested_layer
+from service.domain.layer import Layer
+
+LAUNCH = Launch(
+    python=Path("/environment/bin/python"),
+    model=Path("/models/tiny"),
+    served_name="kunline/tiny",
+    arguments={"tp-size": 2, "sleep-on-idle": True, "disable-radix-cache": False},
+    variables={"OMP_NUM_THREADS": "1"},
+    log=Path("/logs/server.log"),
+)
+
+
+def test_the_command_is_the_launchs_arguments_and_what_is_local_to_the_host() -> None:
+    assert server_command(LAUNCH, port=31000) == [
+        "/environment/bin/python",
+        *("-m", "sglang.launch_server"),
+        *("--model-path", "/models/tiny", "--served-model-name", "kunline/tiny"),
+        *("--host", "127.0.0.1", "--port", "31000", "--random-seed", "1"),
+        *("--sleep-on-idle", "--tp-size", "2"),
+    ]
+
+
+def test_the_server_sees_nothing_of_the_runners_environment_that_could_change_its_speed() -> None:
+    runners_own = {
+        "PATH": "/usr/bin",
+        "PYTHONPATH": "/work",
+        "OMP_NUM_THREADS": "64",
+        "SGLANG_USE_AITER": "1",
+        "KUNLINE_TOKEN": "secret",
+        "LD_PRELOAD": "libjemalloc.so",
+    }
+
+    environment = server_environment(LAUNCH, runners_own)
+
+    assert environment["PATH"] == "/usr/bin"
+    assert environment["OMP_NUM_THREADS"] == "1"
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert not {"PYTHONPATH", "SGLANG_USE_AITER", "KUNLINE_TOKEN", "LD_PRELOAD"} & set(environment)
+
+
+@pytest.mark.parametrize(
+    ("last_words", "layer"),
+    [
+        ("ModuleNotFoundError: No module named 'sgl_kernel'", Layer.PLUGIN),
+        ("ModuleNotFoundError: No module named 'msgspec'", Layer.PACKAGES),
+        ("ImportError: libxpurt.so: cannot open shared object file", Layer.RUNTIME),
+        ("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
+         Layer.CAPACITY),
+        ("torch.OutOfMemoryError: XPU out of memory. Tried to allocate 2 GiB", Layer.MEMORY),
+        ("RuntimeError: [gloo/transport/tcp/pair.cc:144] Connection reset by peer",
+         Layer.COLLECTIVES),
+        ("SafetensorError: Error while deserializing header", Layer.WEIGHTS),
+        ("Killed", Layer.SERVER),
+        ("server_args={'nccl_port': None, 'remote_backend': 'gloo'}\nKilled", Layer.SERVER),
+        ("loading safetensors\nTraceback (most recent call last):\nKeyError: 3", Layer.SERVER),
+    ],
+)  # fmt: skip
+def test_a_dead_servers_last_words_point_at_a_layer(last_words: str, layer: Layer) -> None:
+    assert suggested_layer(last_words) is layer
