@@ -1,0 +1,148 @@
+"""The runner's process: `python -m runners.worker`, with its settings in KUNLINE_ variables."""
+
+import logging
+import os
+import signal
+import sys
+from importlib.metadata import version
+from threading import Event, Thread
+from uuid import uuid4
+
+import structlog
+from pydantic import ValidationError
+
+from runners.cards import CardsTakenError, held_cards
+from runners.config import Settings
+from runners.delivery import Courier, Spool
+from runners.devices.device import Card, DeviceInterfaceError, UnknownChipError, device_for
+from runners.loop import Loop
+from runners.run_job import Stop
+from runners.steps import HostSteps
+from runners.tasks import create_worker, listen
+from service.client import Client, connected
+from service.formats.orders import Claim
+
+# One answer of the service is waited for so long: a report is kept on disk and sent again.
+ANSWER_S = 15.0
+LOOP_FAILED = "the loop failed"
+
+log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run until SIGTERM or SIGINT; the present launch is then stopped, and its job handed back."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.stderr.write(f"the runner's settings are wrong: {error}\n")
+        return 2
+    _log_to_stderr(settings)
+    ending = Stop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda got, _frame: ending.give(signal.Signals(got).name))
+    try:
+        device = device_for(settings.chip)
+        every = device.cards()
+        with (
+            held_cards(
+                every,
+                chip=settings.chip,
+                count=settings.cards or len(every),
+                folder=settings.lock_dir,
+                wait_s=settings.cards_wait_s,
+            ) as cards,
+            connected(
+                settings.url,
+                token=settings.token.get_secret_value() if settings.token else None,
+                timeout_s=ANSWER_S,
+            ) as client,
+        ):
+            return _run(settings, client, cards, ending)
+    except (CardsTakenError, UnknownChipError, DeviceInterfaceError) as error:
+        log.critical("the runner cannot start", error=str(error))
+        return 1
+
+
+def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: Stop) -> int:
+    """Listen for nudges, and run the loop in a thread that outlives every child it starts.
+
+    Returns the exit code: 1 when the loop ended by an error of its own.
+    """
+    nudged, deaf = Event(), Event()
+    loop = Loop(
+        claim=_claim(settings, len(cards)),
+        service=client,
+        steps=HostSteps(
+            host=settings.host_name,
+            cache=settings.cache_dir,
+            cards=cards,
+            variables=dict(os.environ),
+            fetch=client.artefact,
+        ),
+        courier=Courier(Spool(settings.spool_dir / settings.name), client),
+        nudged=nudged,
+        ending=ending,
+        poll_s=settings.poll_s,
+        renew_s=settings.renew_s,
+        deliver_s=settings.deliver_s,
+    )
+    if broker_url := settings.broker_url.get_secret_value():
+        listener = create_worker(
+            broker_url, pool=settings.pool, host=settings.host_name, nudged=nudged
+        )
+        listen(listener, ending=deaf)
+    log.info("runner ready", runner=settings.name, cards=len(cards), url=settings.url)
+    thread = Thread(target=_until_the_end, args=(loop, ending), name="loop")
+    thread.start()
+    # Waited for in pieces, so that signals are heard.
+    while thread.is_alive():
+        thread.join(0.5)
+    deaf.set()
+    log.info("runner ended", runner=settings.name, reason=ending.reason)
+    return 1 if ending.reason == LOOP_FAILED else 0
+
+
+def _until_the_end(loop: Loop, ending: Stop) -> None:
+    try:
+        loop.run()
+    except Exception:
+        log.exception("the loop failed")
+        ending.give(LOOP_FAILED)
+
+
+def _claim(settings: Settings, cards: int) -> Claim:
+    return Claim(
+        runner=settings.name,
+        incarnation=uuid4(),
+        host=settings.host_name,
+        pool=settings.pool,
+        chips=(settings.chip,),
+        cards=cards,
+        version=version("kunline"),
+    )
+
+
+def _log_to_stderr(settings: Settings) -> None:
+    last = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if settings.log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            last,
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+
+
+if __name__ == "__main__":
+    # Leaves without waiting for the listener's thread, which may hang in a broker's connection.
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)

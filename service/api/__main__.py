@@ -1,0 +1,85 @@
+"""The API's process: python -m service.api."""
+
+import argparse
+import sys
+
+import uvicorn
+
+from service.api.access import LOOPBACK
+from service.config import Settings
+from service.store import schema, tokens
+from service.store.database import create_database, reading
+
+GRACE_S = 10
+
+
+class NoTokenError(PermissionError):
+    """The service would listen beyond this machine with nobody asked who they are."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"{host} can be reached from other machines, and no API token is stored. "
+            "Make the first one with: python -m service.admin token create NAME --scope admin"
+        )
+
+
+class SchemaError(RuntimeError):
+    """The database is not at this Kunline's schema."""
+
+    def __init__(self, found: str | None, wanted: str | None) -> None:
+        super().__init__(
+            f"the database's schema is {found or 'empty'} and this Kunline needs {wanted}. "
+            "Bring it there with: python -m service.admin migrate"
+        )
+
+
+def main() -> int:
+    """Serve until a signal says otherwise; return 2 where it cannot be begun."""
+    asked = _asked()
+    settings = Settings()
+    if asked.workers is not None:
+        settings = settings.model_copy(update={"workers": asked.workers})
+    try:
+        _prepare(settings, migrate=asked.migrate)
+    except (NoTokenError, SchemaError) as error:
+        sys.stderr.write(f"kunline: {error}\n")
+        return 2
+    uvicorn.run(
+        "service.api.app:from_settings",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        timeout_graceful_shutdown=GRACE_S,
+        access_log=False,
+        log_level="warning",
+    )
+    return 0
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m service.api", description=__doc__)
+    parser.add_argument("--migrate", action="store_true", help="bring the schema up first")
+    parser.add_argument("--workers", type=int, help="processes; by default KUNLINE_WORKERS or 1")
+    return parser.parse_args()
+
+
+def _prepare(settings: Settings, *, migrate: bool) -> None:
+    """Bring an embedded database up, and refuse what must not be begun."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    engine = create_database(settings.database, connections=1)
+    try:
+        if migrate or engine.dialect.name == "sqlite":
+            schema.upgrade(engine)
+        found, wanted = schema.release_of(engine), schema.newest_release()
+        if found != wanted:
+            raise SchemaError(found, wanted)
+        with reading(engine) as session:
+            if settings.host not in LOOPBACK and not tokens.any_stored(session):
+                raise NoTokenError(settings.host)
+    finally:
+        engine.dispose()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

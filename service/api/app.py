@@ -1,0 +1,152 @@
+"""The HTTP application: every route, behind the guard."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+
+from service.api import (
+    artefacts,
+    baselines,
+    comparisons,
+    errors,
+    health,
+    jobs,
+    launches,
+    runners,
+    runs,
+    sessions,
+    stacks,
+)
+from service.api.access import LOOPBACK, Remembered
+from service.api.door import Door
+from service.api.guard import Guard
+from service.config import Settings
+from service.formats.problems import MEDIA_TYPE, Problem
+from service.formats.reports import RunReport
+from service.store.artefacts import ArtefactFiles
+from service.store.database import create_database
+from service.usecases.send_nudges import NudgeSender, create_celery, nobody
+
+NOUNS = (sessions, jobs, launches, runs, artefacts, baselines, comparisons, runners, stacks)
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": words,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for status, words in (("4XX", "The request is refused."), ("5XX", "The service cannot now."))
+}
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Kunline</title>
+<h1>Kunline {version}</h1>
+<p>The service is running. The dashboard is not built here.</p>
+<ul>
+<li><a href="/docs">the API, to try</a> · <a href="/openapi.json">as OpenAPI</a></li>
+<li><a href="/api/v1/sessions">sessions</a> · <a href="/api/v1/runs">runs</a> ·
+<a href="/api/v1/baselines">baselines</a> · <a href="/api/v1/stacks">stacks</a> ·
+<a href="/api/v1/runners">runners</a></li>
+<li><a href="/readyz">ready?</a> · <a href="/metrics">metrics</a></li>
+</ul>
+"""
+
+
+def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> FastAPI:
+    """Return the application on an open door. on_exit: called when the application ends."""
+    app = FastAPI(
+        title="Kunline",
+        version=version("kunline"),
+        summary="Performance baselines for SGLang on Kunlun cards.",
+        lifespan=_lifespan(on_exit),
+        responses=PROBLEMS,
+        redoc_url=None,
+    )
+    app.state.door = door
+    app.state.remembered = Remembered()
+    api = APIRouter(prefix="/api/v1")
+    for noun in NOUNS:
+        api.include_router(noun.router)
+    app.include_router(api)
+    app.include_router(health.router)
+    errors.install(app)
+    _add_page(app, door.settings.web_dir)
+    app.add_middleware(
+        Guard,
+        hosts=_hosts(door.settings),
+        body_max=door.settings.request_bytes_max,
+        version=app.version,
+    )
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to add to it
+    return app
+
+
+def from_settings() -> FastAPI:
+    """Return the application as the environment sets it up: what each server process calls."""
+    settings = Settings()
+    sender = (
+        NudgeSender(create_celery("kunline", settings.broker_url)) if settings.broker_url else None
+    )
+    engine = create_database(settings.database, connections=settings.database_connections)
+    door = Door(
+        settings=settings,
+        engine=engine,
+        files=ArtefactFiles(str(settings.data_dir.resolve() / "artefacts")),
+        announce=sender or nobody,
+        now=lambda: datetime.now(UTC),
+    )
+
+    def close() -> None:
+        if sender is not None:
+            sender.close()
+        engine.dispose()
+
+    return create_app(door, on_exit=close)
+
+
+def _lifespan(
+    on_exit: Callable[[], None],
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            on_exit()
+
+    return lifespan
+
+
+def _hosts(settings: Settings) -> frozenset[str]:
+    return LOOPBACK | {settings.host.lower()} | {name.lower() for name in settings.allowed_hosts}
+
+
+def _add_page(app: FastAPI, web_dir: Path) -> None:
+    """Serve the built dashboard, or a plain page where there is none."""
+    if (web_dir / "index.html").is_file():
+        app.mount("/", StaticFiles(directory=web_dir, html=True), name="web")
+        return
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    async def page() -> str:
+        return PAGE.format(version=app.version)
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document, with the messages that no route's signature names."""
+    if app.openapi_schema is None:
+        document = FastAPI.openapi(app)
+        schemas = document["components"]["schemas"]
+        for message in (Problem, RunReport):
+            schema = message.model_json_schema(ref_template="#/components/schemas/{model}")
+            for name, found in schema.pop("$defs", {}).items():
+                schemas.setdefault(name, found)
+            schemas[message.__name__] = schema
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -1,0 +1,140 @@
+"""The one table that turns what went wrong into an HTTP status."""
+
+from functools import partial
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.exceptions import HTTPException
+
+from service.domain.job import StaleTokenError, TransitionError
+from service.domain.metric import UnknownMetricError
+from service.domain.policy import PolicyError
+from service.domain.release import ReleasesApartError, ReleaseTextError
+from service.formats.problems import MEDIA_TYPE, FieldProblem, Problem
+from service.store.artefacts import UnknownArtefactError
+from service.store.conditions import UnknownConditionError
+from service.store.jobs import UnknownJobError
+from service.store.runners import UnknownRunnerError
+from service.store.runs import UnknownRunError
+from service.store.sessions import UnknownSessionError
+from service.store.stacks import UnknownStackError
+from service.store.tokens import UnknownTokenError
+from service.usecases.admit import ScopeMissingError, TokenMissingError, TokenRefusedError
+from service.usecases.compare_stored import NothingMeasuredError, UnlikeKindsError
+from service.usecases.issue_token import TokenNameTakenError
+from service.usecases.keep_artefact import (
+    ArtefactTooLargeError,
+    ArtefactUnreadableError,
+    DigestMismatchError,
+)
+from service.usecases.pin_baseline import NothingToPinError
+from service.usecases.read_runs import CursorError
+from service.usecases.renew_lease import LeaseLostError
+from service.usecases.report_run import CellNotInJobError
+from service.usecases.submit_session import KeyReusedError, RepeatedCellError
+
+LOG = structlog.get_logger(__name__)
+RETRY_AFTER_S = "2"
+
+
+class PathMismatchError(ValueError):
+    """The address names one thing, the body another."""
+
+    def __init__(self, *, path: object, body: object) -> None:
+        super().__init__(f"the address names {path}, the body {body}")
+
+
+STATUS: dict[type[Exception], int] = {
+    ArtefactTooLargeError: 413,
+    ArtefactUnreadableError: 422,
+    CellNotInJobError: 422,
+    CursorError: 422,
+    DigestMismatchError: 422,
+    KeyReusedError: 409,
+    LeaseLostError: 409,
+    NothingMeasuredError: 404,
+    NothingToPinError: 404,
+    PathMismatchError: 422,
+    PolicyError: 422,
+    ReleaseTextError: 400,
+    ReleasesApartError: 400,
+    RepeatedCellError: 422,
+    ScopeMissingError: 403,
+    StaleTokenError: 409,
+    TokenMissingError: 401,
+    TokenNameTakenError: 409,
+    TokenRefusedError: 401,
+    TransitionError: 409,
+    UnknownArtefactError: 404,
+    UnknownConditionError: 404,
+    UnknownJobError: 404,
+    UnknownMetricError: 404,
+    UnknownRunError: 404,
+    UnknownRunnerError: 404,
+    UnknownSessionError: 404,
+    UnknownStackError: 404,
+    UnknownTokenError: 404,
+    UnlikeKindsError: 422,
+}
+
+# A database that is away, busy or stopping is worth another try; nothing was stored.
+AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every known error with its status, its name and its own words."""
+    for kind, status in STATUS.items():
+        app.add_exception_handler(kind, partial(_answer, status))
+    for away in AWAY:
+        app.add_exception_handler(away, _answer_away)
+    # Text or a number that a request may hold and the database's columns may not.
+    app.add_exception_handler(DataError, _answer_unstorable)
+    app.add_exception_handler(OverflowError, _answer_unstorable)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http)
+
+
+def answered(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """Return a problem as a response."""
+    return Response(
+        problem.model_dump_json(), problem.status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def _answer(status: int, _: Request, error: Exception) -> Response:
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 — the one status with a header of its own
+    return answered(Problem(type=type(error).__name__, title=str(error), status=status), headers)
+
+
+def _answer_away(_: Request, error: Exception) -> Response:
+    LOG.warning("database away", error=str(error))
+    words = "the database does not answer now; nothing was stored, try again"
+    problem = Problem(type="DatabaseAwayError", title=words, status=503)
+    return answered(problem, {"Retry-After": RETRY_AFTER_S})
+
+
+def _answer_unstorable(_: Request, error: Exception) -> Response:
+    told = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    words = f"the request holds a text or a number that cannot be stored: {told.splitlines()[0]}"
+    return answered(Problem(type="UnstorableError", title=words, status=422))
+
+
+def _answer_invalid(_: Request, error: Exception) -> Response:
+    found = error.errors() if isinstance(error, RequestValidationError) else ()
+    fields = tuple(
+        FieldProblem(field=".".join(str(part) for part in each["loc"]), message=str(each["msg"]))
+        for each in found
+    )
+    words = f"the request does not fit in {len(fields)} place{'s' if len(fields) != 1 else ''}"
+    return answered(Problem(type="RequestInvalidError", title=words, status=422, fields=fields))
+
+
+def _answer_http(_: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    problem = Problem(type="HTTPError", title=str(error.detail), status=error.status_code)
+    return answered(problem, dict(error.headers or {}))

@@ -1,0 +1,77 @@
+"""Routes of sessions: queue one, follow it, cancel it, read its verdicts."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query
+
+from service.api.access import MayRead, MayRun
+from service.api.door import Opened
+from service.formats.comparisons import SessionVerdicts
+from service.formats.sessions import SessionOrder, SessionRead
+from service.usecases.announce import announce_next
+from service.usecases.cancel_session import cancel_session
+from service.usecases.judge_session import judge_session
+from service.usecases.read_sessions import list_sessions, read_session
+from service.usecases.submit_session import submit_session
+
+router = APIRouter(prefix="/sessions", tags=["sessions"])
+
+IdempotencyKey = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[\x21-\x7e]{1,128}$",
+        description="Another one for each session; the same one when asking again.",
+    ),
+]
+StackKey = Annotated[str | None, Query(pattern=r"^[0-9a-f]{6,64}$")]
+Channel = Annotated[str, Query(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,127}$")]
+
+
+@router.post("", status_code=201)
+def submit(door: Opened, _: MayRun, order: SessionOrder, key: IdempotencyKey) -> SessionRead:
+    """Queue a session; asked again with the same key, answer the one already there."""
+    with door.writing() as session:
+        session_id = submit_session(session, order, idempotency_key=key, now=door.now())
+        answer = read_session(session, session_id)
+        nudges = announce_next(session, session_id)
+    door.announce(nudges)
+    return answer
+
+
+@router.get("")
+def read_all(
+    door: Opened, _: MayRead, limit: Annotated[int, Query(ge=1, le=200)] = 20
+) -> tuple[SessionRead, ...]:
+    """Return the newest sessions, newest first."""
+    with door.reading() as session:
+        return list_sessions(session, limit=limit)
+
+
+@router.get("/{session_id}")
+def read(door: Opened, _: MayRead, session_id: UUID) -> SessionRead:
+    """Return one session and its jobs in order."""
+    with door.reading() as session:
+        return read_session(session, session_id)
+
+
+@router.post("/{session_id}/cancel")
+def cancel(door: Opened, _: MayRun, session_id: UUID) -> SessionRead:
+    """Cancel what is queued at once, and what runs at its next sign of life."""
+    with door.writing() as session:
+        cancel_session(session, session_id, now=door.now())
+        return read_session(session, session_id)
+
+
+@router.get("/{session_id}/verdicts")
+def verdicts(
+    door: Opened,
+    _: MayRead,
+    session_id: UUID,
+    baseline: StackKey = None,
+    channel: Channel = "main",
+) -> SessionVerdicts:
+    """Judge each cell of the session's candidate stacks against its baseline."""
+    with door.reading() as session:
+        return judge_session(session, session_id, baseline=baseline, channel=channel)

@@ -1,0 +1,38 @@
+"""Routes of stacks and conditions: what the keys stand for."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from service.api.access import MayRead
+from service.api.door import Opened
+from service.formats.identities import KeyedCondition, StackOrder
+from service.usecases.read_identities import list_stacks, read_condition, read_stack
+
+router = APIRouter(tags=["identities"])
+
+StackKey = Annotated[str, Path(pattern=r"^[0-9a-f]{6,64}$")]
+ConditionKey = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")]
+
+
+@router.get("/stacks")
+def read_stacks(
+    door: Opened, _: MayRead, limit: Annotated[int, Query(ge=1, le=500)] = 100
+) -> tuple[StackOrder, ...]:
+    """Return stacks, the newest built first."""
+    with door.reading() as session:
+        return list_stacks(session, limit=limit)
+
+
+@router.get("/stacks/{key}")
+def stack(door: Opened, _: MayRead, key: StackKey) -> StackOrder:
+    """Return the one stack whose key begins like this."""
+    with door.reading() as session:
+        return read_stack(session, key)
+
+
+@router.get("/conditions/{key}")
+def condition(door: Opened, _: MayRead, key: ConditionKey) -> KeyedCondition:
+    """Return one condition."""
+    with door.reading() as session:
+        return read_condition(session, key)

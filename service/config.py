@@ -1,0 +1,68 @@
+"""Settings, read once from the environment by each entry point and passed on as values."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from service.domain.job import Leasing
+
+
+class Settings(BaseSettings):
+    """Everything an operator may set for the service. Each name is KUNLINE_<FIELD>."""
+
+    model_config = SettingsConfigDict(env_prefix="KUNLINE_", frozen=True, extra="forbid")
+
+    data_dir: Path = Field(
+        default=Path(".kunline"), description="Where artefacts and the embedded database lie."
+    )
+    database_url: str = Field(
+        default="", description="postgresql://… or sqlite:///…; empty: a SQLite file in data_dir."
+    )
+    broker_url: str = Field(
+        default="", description="redis://…; empty: no nudges, runners ask by themselves."
+    )
+    host: str = Field(default="127.0.0.1", description="Address the API listens on.")
+    port: int = Field(default=8000, ge=1, le=65535)
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Host names a request may name besides loopback, by commas."
+    )
+    workers: PositiveInt = Field(default=1, description="Processes of the API.")
+    web_dir: Path = Field(default=Path("web/dist"), description="The built dashboard.")
+    lease_s: PositiveFloat = Field(default=45.0, description="A job unheard of so long is lost.")
+    attempts_max: PositiveInt = Field(default=3, description="Tries before a job is given up.")
+    sweep_every_s: PositiveFloat = Field(default=5.0, description="How often leases are looked at.")
+    resend_after_s: PositiveFloat = Field(
+        default=60.0, description="A job queued so long is announced to its runners again."
+    )
+    request_bytes_max: PositiveInt = Field(
+        default=32 * 2**20, description="The largest request body that is read."
+    )
+    database_connections: PositiveInt = Field(default=10, description="Of each process.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _host_names_by_commas(cls, given: dict[str, object]) -> dict[str, object]:
+        names = given.get("allowed_hosts")
+        if not isinstance(names, str):
+            return given
+        split = tuple(name.strip() for name in names.split(",") if name.strip())
+        return {**given, "allowed_hosts": split}
+
+    @model_validator(mode="after")
+    def _database_is_known(self) -> Self:
+        if not self.database.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
+            raise ValueError("database_url begins with postgresql:// or sqlite:///")
+        return self
+
+    @property
+    def database(self) -> str:
+        """The database's URL: the one set, or the file in data_dir."""
+        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'kunline.db'}"
+
+    @property
+    def leasing(self) -> Leasing:
+        """How long claims last and how often a job is tried."""
+        return Leasing(timedelta(seconds=self.lease_s), self.attempts_max)

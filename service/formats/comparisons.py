@@ -1,0 +1,58 @@
+"""Comparisons of what is stored: per cell whether and how it changed, or why it is not judged."""
+
+from typing import Literal
+from uuid import UUID
+
+from service.domain.verdict import Outcome
+from service.formats.identities import Key
+from service.formats.messages import Message
+from service.formats.verdicts import ComparisonRead, DifferenceRead
+
+# The baseline stack measured in the same session, the pinned baseline's stored launches, or
+# whatever is stored of the two sides that were asked for.
+Against = Literal["control", "pinned", "stored"]
+
+
+class CellComparison(Message):
+    """One cell of a candidate stack against its baseline.
+
+    baseline_stack_key: None where no baseline is known. resolution: what the two servers settled
+    differently by themselves, which may explain a change.
+    """
+
+    condition_key: Key
+    protocol_key: Key
+    title: str
+    candidate_stack_key: Key
+    candidate_stack_name: str
+    baseline_stack_key: Key | None
+    baseline_stack_name: str | None
+    host: str | None
+    against: Against | None
+    baseline_launches: int
+    candidate_launches: int
+    resolution: tuple[DifferenceRead, ...]
+    comparison: ComparisonRead
+
+
+class SessionVerdicts(Message):
+    """Every cell of a session's candidate stacks, in the order of its plan."""
+
+    session_id: UUID
+    finished: bool
+    outcome: Outcome
+    cells: tuple[CellComparison, ...]
+
+
+class CellsCompared(Message):
+    """Two runs or two stacks compared; where no condition is shared, only the fields that differ.
+
+    baseline, candidate: the run ids or stack keys, in full.
+    """
+
+    baseline: str
+    candidate: str
+    comparable: bool
+    outcome: Outcome
+    differences: tuple[DifferenceRead, ...]
+    cells: tuple[CellComparison, ...]

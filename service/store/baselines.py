@@ -1,0 +1,100 @@
+"""Queries that keep and return pinned baselines."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import Select, insert, select, update
+
+from service.domain.baseline import Pin
+from service.domain.cell import Cell
+from service.store.database import ReadSession, WriteSession
+from service.store.tables import BaselineRow
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPin:
+    """A pin and its id."""
+
+    id: UUID
+    pin: Pin
+
+
+def replace(session: WriteSession, pin_ids: Collection[UUID], *, now: datetime) -> None:
+    """Mark pins as replaced; they stay as history."""
+    session.execute(
+        update(BaselineRow)
+        .where(BaselineRow.id.in_(pin_ids), BaselineRow.replaced_at.is_(None))
+        .values(replaced_at=now)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def keep(session: WriteSession, pins: Sequence[Pin]) -> Sequence[StoredPin]:
+    """Store new pins and return them with their ids."""
+    stored = [StoredPin(uuid4(), pin) for pin in pins]
+    rows = [
+        {
+            "id": new.id,
+            "channel": new.pin.channel,
+            "condition_key": new.pin.cell.condition_key,
+            "protocol_key": new.pin.cell.protocol_key,
+            "stack_key": new.pin.stack_key,
+            "pinned_at": new.pin.pinned_at,
+            "pinned_by": new.pin.pinned_by,
+            "why": new.pin.why,
+            "replaced_at": new.pin.replaced_at,
+        }
+        for new in stored
+    ]
+    if rows:
+        session.execute(insert(BaselineRow), rows)
+    return stored
+
+
+def in_force(
+    session: ReadSession, *, channel: str, conditions: Collection[str]
+) -> Mapping[Cell, StoredPin]:
+    """Return the pins in force of a channel, by cell."""
+    query = select(BaselineRow).where(
+        BaselineRow.channel == channel,
+        BaselineRow.condition_key.in_(conditions),
+        BaselineRow.replaced_at.is_(None),
+    )
+    return {found.pin.cell: found for found in _all(session, query)}
+
+
+def newest(
+    session: ReadSession, *, channel: str | None = None, history: bool = False, limit: int = 500
+) -> Sequence[StoredPin]:
+    """Return pins, newest first; with history those that were replaced as well."""
+    query = select(BaselineRow)
+    if channel is not None:
+        query = query.where(BaselineRow.channel == channel)
+    if not history:
+        query = query.where(BaselineRow.replaced_at.is_(None))
+    return _all(
+        session,
+        query.order_by(
+            BaselineRow.pinned_at.desc(), BaselineRow.channel, BaselineRow.condition_key
+        ).limit(limit),
+    )
+
+
+def _all(session: ReadSession, query: Select[Any]) -> Sequence[StoredPin]:
+    return [_stored(row) for row in session.scalars(query)]
+
+
+def _stored(row: BaselineRow) -> StoredPin:
+    pin = Pin(
+        channel=row.channel,
+        cell=Cell(row.condition_key, row.protocol_key),
+        stack_key=row.stack_key,
+        pinned_at=row.pinned_at,
+        pinned_by=row.pinned_by,
+        why=row.why,
+        replaced_at=row.replaced_at,
+    )
+    return StoredPin(row.id, pin)

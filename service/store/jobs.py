@@ -1,0 +1,346 @@
+"""Queries that queue, hand out, move and return jobs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    bindparam,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.orm import aliased
+
+from service.domain.cell import Cell
+from service.domain.job import ENDED, Capacity, JobState, require_transition
+from service.store.database import ReadSession, WriteSession
+from service.store.inserts import core
+from service.store.sessions import OPEN
+from service.store.tables import JobRow, RunRow, SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job about to be queued. launch: its order, as it travels."""
+
+    id: UUID
+    session_id: UUID
+    ordinal: int
+    pool: str
+    chip: str
+    cards: int
+    stack_key: str
+    launch: dict[str, Any]
+    cells: int
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJob:
+    """A job as it lies in the database, with whoever holds or last held it."""
+
+    id: UUID
+    session_id: UUID
+    ordinal: int
+    state: JobState
+    pool: str
+    stack_key: str
+    launch: Mapping[str, Any]
+    cells: int
+    repeats: int
+    attempt: int
+    fencing_token: int
+    runner: str | None
+    incarnation: str | None
+    host: str | None
+    lease_until: datetime | None
+    progress: Mapping[str, Any] | None
+    broken: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """What a report is held to: whose job it is of, and which cells that job has."""
+
+    job_id: UUID
+    session_id: UUID
+    stack_key: str
+    host: str | None
+    fencing_token: int
+    cells: frozenset[Cell]
+
+
+# Built once: every report asks it.
+HOLDER = select(
+    core(JobRow).c.session_id,
+    core(JobRow).c.stack_key,
+    core(JobRow).c.host,
+    core(JobRow).c.fencing_token,
+    core(JobRow).c.launch["cells"].label("cells"),
+).where(core(JobRow).c.id == bindparam("job_id"))
+
+
+class UnknownJobError(LookupError):
+    """No job has that id."""
+
+    def __init__(self, job_id: UUID) -> None:
+        super().__init__(f"no job {job_id}")
+
+
+def queue(session: WriteSession, jobs: Sequence[NewJob], *, now: datetime) -> None:
+    """Store new jobs, all of them queued."""
+    fresh = {
+        "state": JobState.QUEUED.value,
+        "attempt": 0,
+        "fencing_token": 0,
+        "announced_at": now,
+    }
+    session.execute(insert(JobRow), [{**asdict(job), **fresh} for job in jobs])
+
+
+def claim_next(
+    session: WriteSession, capacity: Capacity, *, lease_until: datetime
+) -> StoredJob | None:
+    """Hand the oldest job that fits to a runner and return it, or None; in one statement.
+
+    Each claim raises the fencing token, so whatever an earlier holder still sends is known.
+    """
+    claimed = session.execute(
+        update(JobRow)
+        .where(JobRow.id == _next_job(capacity), JobRow.state == JobState.QUEUED.value)
+        .values(
+            state=JobState.CLAIMED.value,
+            attempt=JobRow.attempt + 1,
+            fencing_token=JobRow.fencing_token + 1,
+            runner=capacity.runner,
+            incarnation=capacity.incarnation,
+            host=capacity.host,
+            lease_until=lease_until,
+            progress=None,
+        )
+        .returning(JobRow.id)
+        .execution_options(synchronize_session=False)
+    ).scalar_one_or_none()
+    return None if claimed is None else read(session, claimed)
+
+
+def holder(session: ReadSession, job_id: UUID) -> Holder:
+    """Return who holds or last held a job, and its cells. Raises UnknownJobError."""
+    row = session.connection().execute(HOLDER, {"job_id": job_id}).one_or_none()
+    if row is None:
+        raise UnknownJobError(job_id)
+    cells = frozenset(Cell(cell["condition_key"], cell["protocol_key"]) for cell in row.cells)
+    return Holder(job_id, row.session_id, row.stack_key, row.host, row.fencing_token, cells)
+
+
+def read(session: ReadSession, job_id: UUID) -> StoredJob:
+    """Return one job. Raises UnknownJobError."""
+    return _one(session, _columns().where(JobRow.id == job_id), job_id)
+
+
+def locked(session: WriteSession, job_id: UUID) -> StoredJob:
+    """Return one job that nobody else moves until this session ends. Raises UnknownJobError."""
+    return _one(session, _columns().where(JobRow.id == job_id).with_for_update(), job_id)
+
+
+def of_session(session: ReadSession, session_id: UUID) -> Sequence[StoredJob]:
+    """Return a session's jobs in their order."""
+    return _all(session, _columns().where(JobRow.session_id == session_id).order_by(JobRow.ordinal))
+
+
+def held_by(session: WriteSession, runner: str) -> Sequence[StoredJob]:
+    """Return the jobs a runner holds, locked."""
+    held = _columns().where(JobRow.runner == runner, JobRow.state == JobState.CLAIMED.value)
+    return _all(session, held.order_by(JobRow.id).with_for_update())
+
+
+def overdue(session: WriteSession, *, now: datetime, limit: int = 100) -> Sequence[StoredJob]:
+    """Return claimed jobs whose lease has ended, locked; those being moved now are left out."""
+    late = _columns().where(JobRow.state == JobState.CLAIMED.value, JobRow.lease_until < now)
+    return _all(session, late.order_by(JobRow.id).limit(limit).with_for_update(skip_locked=True))
+
+
+def cancel_queued(session: WriteSession, session_id: UUID, *, now: datetime) -> None:
+    """Cancel what a session still has in the queue."""
+    session.execute(
+        update(JobRow)
+        .where(JobRow.session_id == session_id, JobRow.state == JobState.QUEUED.value)
+        .values(state=JobState.CANCELLED.value, finished_at=now)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def move(session: WriteSession, job: StoredJob, to: JobState, *, now: datetime) -> None:
+    """Move a locked job to another state. Raises TransitionError."""
+    require_transition(job.state, to)
+    end_lease(session, job.id, to, now=now)
+
+
+def end_lease(session: WriteSession, job_id: UUID, to: JobState, *, now: datetime) -> None:
+    """Set where a locked job goes once nobody holds it."""
+    session.execute(
+        update(JobRow)
+        .where(JobRow.id == job_id)
+        .values(
+            state=to.value,
+            lease_until=None,
+            announced_at=now,
+            finished_at=now if to in ENDED else None,
+        )
+        .execution_options(synchronize_session=False)
+    )
+
+
+def renew(
+    session: WriteSession,
+    job_id: UUID,
+    *,
+    lease_until: datetime,
+    progress: Mapping[str, Any] | None,
+) -> None:
+    """Lengthen the lease of a locked job and keep how far it is, where that was said."""
+    said = {} if progress is None else {"progress": dict(progress)}
+    session.execute(
+        update(JobRow)
+        .where(JobRow.id == job_id)
+        .values(lease_until=lease_until, **said)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def say_broken(session: WriteSession, job_id: UUID, broken: Mapping[str, Any]) -> None:
+    """Keep the layer at which a job's launch broke."""
+    session.execute(
+        update(JobRow)
+        .where(JobRow.id == job_id)
+        .values(broken=dict(broken))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def announce_again(
+    session: WriteSession, *, before: datetime, now: datetime, limit: int = 200
+) -> Sequence[StoredJob]:
+    """Return queued jobs that could be claimed and were last announced before a time; mark them."""
+    jobs = _all(
+        session,
+        _columns()
+        .join(SessionRow, SessionRow.id == JobRow.session_id)
+        .where(
+            JobRow.state == JobState.QUEUED.value,
+            JobRow.announced_at < before,
+            SessionRow.state.in_(OPEN),
+            _is_next(),
+        )
+        .order_by(JobRow.announced_at)
+        .limit(limit),
+    )
+    session.execute(
+        update(JobRow)
+        .where(JobRow.id.in_([job.id for job in jobs]))
+        .values(announced_at=now)
+        .execution_options(synchronize_session=False)
+    )
+    return jobs
+
+
+def next_of(session: ReadSession, session_id: UUID) -> StoredJob | None:
+    """Return the job of a session that may be claimed now, or None."""
+    found = _all(
+        session,
+        _columns().where(
+            JobRow.session_id == session_id, JobRow.state == JobState.QUEUED.value, _is_next()
+        ),
+    )
+    return found[0] if found else None
+
+
+def cells_reported(session: ReadSession, job_ids: Iterable[UUID]) -> Mapping[UUID, int]:
+    """Return how many cells of each job have a run."""
+    rows = session.execute(
+        select(RunRow.job_id, func.count())
+        .where(RunRow.job_id.in_(set(job_ids)))
+        .group_by(RunRow.job_id)
+    )
+    return {job_id: count for job_id, count in rows if job_id is not None}
+
+
+def counts(session: ReadSession) -> Mapping[str, int]:
+    """Return how many jobs are in each state."""
+    rows = session.execute(select(JobRow.state, func.count()).group_by(JobRow.state))
+    return {row[0]: row[1] for row in rows}
+
+
+def _next_job(capacity: Capacity) -> ScalarSelect[UUID]:
+    """Select the job a runner gets: the oldest session's lowest job, if it fits here."""
+    return (
+        select(JobRow.id)
+        .join(SessionRow, SessionRow.id == JobRow.session_id)
+        .where(
+            JobRow.state == JobState.QUEUED.value,
+            JobRow.pool == capacity.pool,
+            JobRow.chip.in_(capacity.chips),
+            JobRow.cards <= capacity.cards,
+            SessionRow.state.in_(OPEN),
+            SessionRow.host.is_(None) | (SessionRow.host == capacity.host),
+            _is_next(),
+        )
+        .order_by(SessionRow.created_at, SessionRow.id, JobRow.ordinal)
+        .limit(1)
+        .with_for_update(of=JobRow, skip_locked=True)
+        .scalar_subquery()
+    )
+
+
+def _is_next() -> ColumnElement[bool]:
+    """Say that every earlier job of the same session has ended: one at a time, in order."""
+    earlier = aliased(JobRow)
+    return ~exists().where(
+        earlier.session_id == JobRow.session_id,
+        earlier.ordinal < JobRow.ordinal,
+        earlier.state.not_in(ENDED),
+    )
+
+
+def _columns() -> Select[Any]:
+    return select(
+        JobRow.id,
+        JobRow.session_id,
+        JobRow.ordinal,
+        JobRow.state,
+        JobRow.pool,
+        JobRow.stack_key,
+        JobRow.launch,
+        JobRow.cells,
+        JobRow.repeats,
+        JobRow.attempt,
+        JobRow.fencing_token,
+        JobRow.runner,
+        JobRow.incarnation,
+        JobRow.host,
+        JobRow.lease_until,
+        JobRow.progress,
+        JobRow.broken,
+    )
+
+
+def _one(session: ReadSession, query: Select[Any], job_id: UUID) -> StoredJob:
+    found = _all(session, query)
+    if not found:
+        raise UnknownJobError(job_id)
+    return found[0]
+
+
+def _all(session: ReadSession, query: Select[Any]) -> Sequence[StoredJob]:
+    return [
+        StoredJob(**{**row, "state": JobState(row["state"])})
+        for row in session.execute(query).mappings()
+    ]

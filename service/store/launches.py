@@ -1,0 +1,71 @@
+"""Queries that keep and return launches."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from service.store.database import ReadSession, WriteSession
+from service.store.tables import LaunchRow
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLaunch:
+    """A launch as its newest report tells it. drift: of the stack it declared."""
+
+    id: UUID
+    job_id: UUID
+    stack_key: str
+    host: str
+    started_at: datetime
+    stopped_at: datetime | None
+    start_up_s: float | None
+    observed: Mapping[str, str]
+    drift: list[Mapping[str, Any]]
+    resolution: Mapping[str, Any]
+    preflight: list[Mapping[str, Any]]
+    answer: list[float]
+    broken: Mapping[str, Any] | None
+
+
+def keep(session: WriteSession, launch: StoredLaunch) -> None:
+    """Store a launch, in place of what an earlier report told of it."""
+    row = asdict(launch)
+    changed = {name: value for name, value in row.items() if name not in {"id", "job_id"}}
+    session.execute(_upsert(session, changed), [row])
+
+
+def newest_of_job(session: ReadSession, job_id: UUID) -> StoredLaunch | None:
+    """Return the launch of a job that started last, or None."""
+    query = select(LaunchRow.__table__).where(LaunchRow.job_id == job_id)
+    row = session.execute(
+        query.order_by(LaunchRow.started_at.desc(), LaunchRow.id).limit(1)
+    ).mappings()
+    found = row.one_or_none()
+    return None if found is None else StoredLaunch(**found)
+
+
+def is_of_job(session: ReadSession, launch_id: UUID, job_id: UUID) -> bool:
+    """Return whether a launch of that id is stored for that job."""
+    query = select(LaunchRow.id).where(LaunchRow.id == launch_id, LaunchRow.job_id == job_id)
+    return session.scalar(query) is not None
+
+
+def _upsert(session: WriteSession, changed: Mapping[str, Any]) -> Insert:
+    if session.get_bind().dialect.name == "sqlite":
+        fresh = sqlite.insert(LaunchRow)
+        return fresh.on_conflict_do_update(
+            index_elements=["id"],
+            set_={name: fresh.excluded[name] for name in changed},
+            where=LaunchRow.job_id == fresh.excluded.job_id,
+        )
+    new = postgresql.insert(LaunchRow)
+    return new.on_conflict_do_update(
+        index_elements=["id"],
+        set_={name: new.excluded[name] for name in changed},
+        where=LaunchRow.job_id == new.excluded.job_id,
+    )

@@ -1,0 +1,80 @@
+"""Queries that keep and return API tokens, by digest alone."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import exists, insert, select, update
+
+from service.store.database import ReadSession, WriteSession
+from service.store.tables import TokenRow
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """A token without its secret: what it may do, and until when."""
+
+    id: UUID
+    name: str
+    digest: str
+    scopes: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class UnknownTokenError(LookupError):
+    """No token has that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no token {name!r}")
+
+
+def keep(session: WriteSession, token: StoredToken) -> None:
+    """Store a new token."""
+    session.execute(insert(TokenRow), [asdict(token)])
+
+
+def by_digest(session: ReadSession, digest: str) -> StoredToken | None:
+    """Return the token of a digest, or None."""
+    row = session.scalar(select(TokenRow).where(TokenRow.digest == digest))
+    return None if row is None else _stored(row)
+
+
+def by_name(session: ReadSession, *, limit: int = 1000) -> Sequence[StoredToken]:
+    """Return all tokens, by name."""
+    return [
+        _stored(row)
+        for row in session.scalars(select(TokenRow).order_by(TokenRow.name).limit(limit))
+    ]
+
+
+def any_stored(session: ReadSession) -> bool:
+    """Return whether there is a token that was not revoked; an expired one counts."""
+    return bool(session.scalar(select(exists().where(TokenRow.revoked_at.is_(None)))))
+
+
+def revoke(session: WriteSession, name: str, *, now: datetime) -> None:
+    """End a token at once. Raises UnknownTokenError."""
+    revoked = session.execute(
+        update(TokenRow)
+        .where(TokenRow.name == name)
+        .values(revoked_at=now)
+        .returning(TokenRow.name)
+        .execution_options(synchronize_session=False)
+    )
+    if revoked.scalar_one_or_none() is None:
+        raise UnknownTokenError(name)
+
+
+def _stored(row: TokenRow) -> StoredToken:
+    return StoredToken(
+        id=row.id,
+        name=row.name,
+        digest=row.digest,
+        scopes=row.scopes,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+    )

@@ -1,0 +1,87 @@
+"""The service's own Celery application: the sweep, and when it runs."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from celery import Celery
+from sqlalchemy import Engine
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from service.config import Settings
+from service.store.database import create_database, writing
+from service.usecases.send_nudges import SEND_ERRORS, create_celery, send
+from service.usecases.sweep import Swept, sweep
+
+LOG = structlog.get_logger(__name__)
+QUEUE = "service"
+SWEEP = "service.sweep"
+
+
+def create_service_celery(settings: Settings) -> Celery:
+    """Return the application whose worker sweeps and whose scheduler says when.
+
+    Messages are acknowledged before they are worked on and never retried: each sweep does what
+    an earlier one left, so a lost message costs a few seconds.
+    """
+    celery = create_celery("service", settings.broker_url)
+    celery.conf.update(
+        task_default_queue=QUEUE,
+        task_acks_late=False,
+        worker_concurrency=1,
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        worker_enable_remote_control=False,
+        beat_schedule={
+            "sweep": {
+                "task": SWEEP,
+                "schedule": timedelta(seconds=settings.sweep_every_s),
+                # A sweep that waited longer than the next one is of no use.
+                "options": {"expires": settings.sweep_every_s, "queue": QUEUE},
+            }
+        },
+    )
+    _add_sweep(celery, settings, lambda: datetime.now(UTC))
+    return celery
+
+
+def _add_sweep(celery: Celery, settings: Settings, now: Callable[[], datetime]) -> None:
+    engine = create_database(settings.database, connections=2)
+
+    @celery.task(name=SWEEP)  # type: ignore[untyped-decorator]  # Celery says no types
+    def run(**_: object) -> None:
+        """Sweep once; ignore what a newer scheduler may add to the message."""
+        try:
+            swept = sweep_once(engine, settings, now=now())
+        except (OperationalError, InterfaceError) as error:
+            # The database is away: the next sweep is a few seconds off.
+            LOG.warning("sweep put off", error=str(error))
+            return
+        send_all(celery, swept)
+
+
+def sweep_once(engine: Engine, settings: Settings, *, now: datetime) -> Swept:
+    """Sweep and commit, and return what is to be said once that is done."""
+    with writing(engine) as session:
+        swept = sweep(
+            session,
+            leasing=settings.leasing,
+            resend_after=timedelta(seconds=settings.resend_after_s),
+            now=now,
+        )
+    if swept.requeued or swept.given_up:
+        LOG.info("swept", requeued=len(swept.requeued), given_up=len(swept.given_up))
+    return swept
+
+
+def send_all(celery: Celery, swept: Swept) -> None:
+    """Send a sweep's nudges; a broker that is away is told of by the log alone."""
+    for nudge in swept.nudges:
+        try:
+            send(celery, nudge)
+        except SEND_ERRORS as error:
+            LOG.warning("nudge not sent", queue=nudge.queue, error=str(error))
+            return

@@ -1,0 +1,20 @@
+"""The service's scheduler process: python -m service.tasks.scheduler."""
+
+from celery.apps.beat import Beat
+from celery.beat import Scheduler
+
+from service.config import Settings
+from service.tasks.app import create_service_celery
+
+
+def main() -> None:
+    """Send each task when its time comes, until a signal says otherwise.
+
+    The times are kept in memory alone: all that recurs here recurs within seconds.
+    """
+    celery = create_service_celery(Settings())
+    Beat(app=celery, scheduler_cls=Scheduler, quiet=True, loglevel="WARNING").run()
+
+
+if __name__ == "__main__":
+    main()

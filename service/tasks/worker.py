@@ -1,0 +1,24 @@
+"""The service's worker process: python -m service.tasks.worker."""
+
+from service.config import Settings
+from service.tasks.app import QUEUE, create_service_celery
+
+
+def main() -> None:
+    """Work until a signal says otherwise, without a thought for other workers."""
+    celery = create_service_celery(Settings())
+    celery.worker_main(
+        [
+            "worker",
+            "--pool=solo",
+            f"--queues={QUEUE}",
+            "--without-mingle",
+            "--without-gossip",
+            "--without-heartbeat",
+            "--loglevel=WARNING",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Compare what is stored of two runs, or of two stacks, cell by cell and host by host."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from service.domain.cell import Cell
+from service.domain.comparison import Obstacle
+from service.domain.condition import Condition
+from service.domain.difference import Difference, differences
+from service.domain.policy import Policy
+from service.domain.verdict import Outcome, foremost
+from service.formats.comparisons import CellsCompared
+from service.formats.verdicts import DifferenceRead
+from service.store import conditions, protocols, runs, stacks
+from service.store.database import ReadSession
+from service.store.runs import StoredRun
+from service.usecases.sides import Arm, NamedStack, Pair, compared, load
+
+# As many runs of each stack as are looked at.
+RUNS = 20_000
+# As many conditions of each stack as are searched for the two that differ least.
+CONDITIONS = 50
+
+
+class UnlikeKindsError(ValueError):
+    """A run was to be compared with a stack."""
+
+    def __init__(self) -> None:
+        super().__init__("a comparison is of two run ids or of two stack keys, not of one each")
+
+
+class NothingMeasuredError(LookupError):
+    """A stack has no run at all."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} has no run yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One side of what was asked for: its stack and its runs."""
+
+    shown: str
+    stack: NamedStack
+    runs: Sequence[StoredRun]
+
+    def of(self, cell: Cell, host: str | None) -> list[StoredRun]:
+        """Return the runs of a cell on a host."""
+        return [run for run in self.runs if run.cell == cell and run.host == host]
+
+
+def compare_stored(
+    session: ReadSession, *, baseline: str, candidate: str, policy: Policy
+) -> CellsCompared:
+    """Return the comparison of two runs, by id, or of two stacks, by key or what it begins with.
+
+    Cells are compared on each host that measured both. Where the sides share no cell the answer
+    is a refusal that names the fields in which the two likest conditions differ.
+    Raises UnlikeKindsError, NothingMeasuredError, UnknownRunError and UnknownStackError.
+    """
+    before, after = _sides(session, baseline, candidate)
+    pairs = _pairs(before, after)
+    if not pairs:
+        return _refused(session, before, after)
+    stored = load(session, pairs)
+    cells = tuple(compared(pair, stored, policy=policy) for pair in pairs)
+    return CellsCompared(
+        baseline=before.shown,
+        candidate=after.shown,
+        comparable=True,
+        outcome=foremost(cell.comparison.outcome for cell in cells),
+        differences=(),
+        cells=cells,
+    )
+
+
+def _sides(session: ReadSession, baseline: str, candidate: str) -> tuple[Asked, Asked]:
+    ids = _run_id(baseline), _run_id(candidate)
+    match ids:
+        case UUID() as first, UUID() as second:
+            return _of_run(session, first), _of_run(session, second)
+        case None, None:
+            return _of_stack(session, baseline), _of_stack(session, candidate)
+        case _:
+            raise UnlikeKindsError
+
+
+def _run_id(text: str) -> UUID | None:
+    """Return a run's id, which has hyphens, or None for a stack's key, which has none."""
+    try:
+        return UUID(text) if "-" in text else None
+    except ValueError:
+        return None
+
+
+def _of_run(session: ReadSession, run_id: UUID) -> Asked:
+    run = runs.read(session, run_id)
+    name = stacks.names(session, [run.stack_key])[run.stack_key]
+    return Asked(str(run_id), NamedStack(run.stack_key, name), [run])
+
+
+def _of_stack(session: ReadSession, key: str) -> Asked:
+    stack = stacks.read(session, key).stack
+    found = runs.of_stack(session, stack.key, limit=RUNS)
+    if not found:
+        raise NothingMeasuredError(stack.name)
+    return Asked(stack.key, NamedStack(stack.key, stack.name), found)
+
+
+def _pairs(before: Asked, after: Asked) -> list[Pair]:
+    shared = {run.cell for run in before.runs} & {run.cell for run in after.runs}
+    cells = dict.fromkeys(run.cell for run in after.runs if run.cell in shared)
+    return [
+        _pair(before, after, cell, host) for cell in cells for host in _hosts(before, after, cell)
+    ]
+
+
+def _hosts(before: Asked, after: Asked, cell: Cell) -> Sequence[str]:
+    """Return the hosts that measured both sides, or where none did, the candidate's."""
+    left = {run.host for run in before.runs if run.cell == cell}
+    right = {run.host for run in after.runs if run.cell == cell}
+    return sorted(left & right or right)
+
+
+def _pair(before: Asked, after: Asked, cell: Cell, host: str) -> Pair:
+    hosts = ", ".join(sorted({run.host for run in before.runs if run.cell == cell}))
+    absent = Obstacle(
+        Outcome.INSUFFICIENT_BASELINE,
+        f"{before.stack.name} was measured on {hosts}, never on {host}",
+    )
+    return Pair(
+        cell=cell,
+        baseline_stack=before.stack,
+        baseline=Arm(before.of(cell, host), absent),
+        candidate_stack=after.stack,
+        candidate=Arm(after.of(cell, host), Obstacle(Outcome.MISSING, f"no run on {host}")),
+        host=host,
+        against="stored",
+    )
+
+
+def _refused(session: ReadSession, before: Asked, after: Asked) -> CellsCompared:
+    found = _likest(session, before, after) or _protocols_apart(session, before, after)
+    return CellsCompared(
+        baseline=before.shown,
+        candidate=after.shown,
+        comparable=False,
+        outcome=Outcome.NOT_COMPARABLE,
+        differences=tuple(DifferenceRead.of(each) for each in found),
+        cells=(),
+    )
+
+
+def _likest(session: ReadSession, before: Asked, after: Asked) -> tuple[Difference, ...]:
+    """Return the differences of the two conditions that differ least."""
+    left, right = _conditions(session, before.runs), _conditions(session, after.runs)
+    found = (differences(one, other) for one in left for other in right)
+    return min(found, key=len)
+
+
+def _conditions(session: ReadSession, found: Iterable[StoredRun]) -> list[Condition]:
+    keys = list(dict.fromkeys(run.condition_key for run in found))[:CONDITIONS]
+    return list(conditions.by_key(session, keys).values())
+
+
+def _protocols_apart(session: ReadSession, before: Asked, after: Asked) -> tuple[Difference, ...]:
+    """Return the differences of two protocols, for sides that share a condition alone."""
+    left = protocols.by_key(session, {run.protocol_key for run in before.runs})
+    right = protocols.by_key(session, {run.protocol_key for run in after.runs})
+    return differences(
+        {"protocol": next(iter(left.values()))}, {"protocol": next(iter(right.values()))}
+    )

@@ -1,0 +1,30 @@
+"""Lose a job whose runner went quiet: back to its queue, or to its end."""
+
+from datetime import datetime
+
+from service.domain.job import JobState, Leasing, after_loss, require_transition
+from service.store import jobs, sessions
+from service.store.database import WriteSession
+from service.store.jobs import StoredJob
+
+
+def lose_job(session: WriteSession, job: StoredJob, *, leasing: Leasing, now: datetime) -> JobState:
+    """Return where a locked, claimed job goes once its runner is lost.
+
+    What was reported stays: a job with all its cells is reported, any other is queued again
+    while it has attempts left. A job of a cancelled session is cancelled.
+    """
+    if sessions.read(session, job.session_id).state == "cancelled":
+        state = JobState.CANCELLED
+    else:
+        require_transition(job.state, JobState.LOST)
+        state = _after(session, job, leasing)
+    jobs.end_lease(session, job.id, state, now=now)
+    sessions.finish_if_done(session, job.session_id, now=now)
+    return state
+
+
+def _after(session: WriteSession, job: StoredJob, leasing: Leasing) -> JobState:
+    if jobs.cells_reported(session, [job.id]).get(job.id, 0) >= job.cells:
+        return JobState.REPORTED
+    return after_loss(attempt=job.attempt, attempts_max=leasing.attempts_max)

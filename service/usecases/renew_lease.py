@@ -1,0 +1,38 @@
+"""Renew a lease: a runner's sign of life, and its answer."""
+
+from datetime import datetime
+from uuid import UUID
+
+from service.domain.job import JobState, Leasing, require_token
+from service.formats.orders import Renewal, Renewed
+from service.store import jobs, sessions
+from service.store.database import WriteSession
+
+
+class LeaseLostError(PermissionError):
+    """A job is not held by anybody any more, so nobody can renew its lease."""
+
+    def __init__(self, job_id: UUID, state: JobState) -> None:
+        super().__init__(f"the lease of job {job_id} was lost; it is {state} now")
+
+
+def renew_lease(
+    session: WriteSession, job_id: UUID, renewal: Renewal, *, leasing: Leasing, now: datetime
+) -> Renewed:
+    """Lengthen a job's lease, keep its progress, and say whether it was cancelled.
+
+    Raises UnknownJobError, StaleTokenError when it was claimed again, and LeaseLostError.
+    """
+    job = jobs.locked(session, job_id)
+    require_token(given=renewal.fencing_token, current=job.fencing_token)
+    if job.state not in {JobState.CLAIMED, JobState.CANCELLED}:
+        raise LeaseLostError(job_id, job.state)
+    cancelled = job.state is JobState.CANCELLED
+    if not cancelled and sessions.read(session, job.session_id).state == "cancelled":
+        jobs.move(session, job, JobState.CANCELLED, now=now)
+        cancelled = True
+    if not cancelled:
+        said = renewal.progress
+        progress = None if said is None else said.model_dump(mode="json")
+        jobs.renew(session, job_id, lease_until=leasing.until(now), progress=progress)
+    return Renewed(cancelled=cancelled, lease_s=leasing.lease.total_seconds())

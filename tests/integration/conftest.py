@@ -1,0 +1,84 @@
+"""Fixtures of every test on a real database: SQLite in a file, and PostgreSQL."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from service.store import schema
+from service.store.database import create_database
+from tests.integration.databases import Cluster, postgres, redis
+
+BOTH = [
+    pytest.param("sqlite", id="sqlite"),
+    pytest.param("postgres", id="postgres", marks=pytest.mark.postgres),
+]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Run one PostgreSQL for the whole session."""
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def template(cluster: Cluster) -> str:
+    """Migrate one database, of which each test's is a copy."""
+    name = cluster.create()
+    engine = create_database(cluster.url_of(name), connections=1)
+    schema.upgrade(engine)
+    engine.dispose()
+    return name
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[str]:
+    """Run one Redis or Valkey for the whole session."""
+    with redis() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Migrate one SQLite file, of which each test's is a copy."""
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    engine = create_database(f"sqlite:///{path}", connections=1)
+    schema.upgrade(engine)
+    engine.dispose()
+    return path
+
+
+@pytest.fixture(params=BOTH)
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Give the URL of a database without a table, on SQLite and on PostgreSQL."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        return
+    running: Cluster = request.getfixturevalue("cluster")
+    name = running.create()
+    yield running.url_of(name)
+    running.drop(name)
+
+
+@pytest.fixture(params=BOTH)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Give the URL of a migrated, empty database, on SQLite and on PostgreSQL."""
+    if request.param == "sqlite":
+        path: Path = request.getfixturevalue("migrated_file")
+        (tmp_path / "kunline.db").write_bytes(path.read_bytes())
+        yield f"sqlite:///{tmp_path / 'kunline.db'}"
+        return
+    running: Cluster = request.getfixturevalue("cluster")
+    name = running.create(template=request.getfixturevalue("template"))
+    yield running.url_of(name)
+    running.drop(name)
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[Engine]:
+    """Open a migrated, empty database."""
+    opened = create_database(url, connections=40)
+    yield opened
+    opened.dispose()

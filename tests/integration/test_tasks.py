@@ -1,0 +1,129 @@
+"""The service's own processes on a real broker: they sweep, and outlive a broker that was away."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from celery import Celery
+from kombu import Connection
+from sqlalchemy import Engine
+
+from service.config import Settings
+from service.formats.nudges import TASK
+from service.tasks.app import create_service_celery
+from service.usecases.announce import Nudge
+from service.usecases.send_nudges import NudgeSender, create_celery
+from tests.integration import builders, path
+from tests.integration.databases import free_port, redis
+
+pytestmark = [pytest.mark.redis, pytest.mark.timeout(180)]
+
+WAIT_S = 40.0
+AWAY_S = 5.0
+STOP_S = 20.0
+
+
+@contextmanager
+def process(module: str, environment: dict[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a module as a process of its own, and end it."""
+    running = subprocess.Popen([sys.executable, "-m", module], env={**os.environ, **environment})
+    try:
+        yield running
+    finally:
+        running.terminate()
+        try:
+            running.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Return whether something comes to hold within the time a test waits."""
+    until = time.monotonic() + WAIT_S
+    while time.monotonic() < until:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def a_lost_job(engine: Engine, key: str) -> Callable[[], bool]:
+    """Claim a job long ago, and return what asks whether it was requeued since."""
+    now = datetime.now(UTC)
+    pool = f"p-{key}"
+    session_id = path.submit(engine, builders.session_order(pool=pool), key, now=now)
+    path.claimed(engine, builders.claim(key, pool=pool), now=now - timedelta(minutes=5))
+    return lambda: path.read(engine, session_id).jobs[0].state == "queued"
+
+
+def message_in(url: str, queue: str) -> dict[str, object] | None:
+    """Take one message out of a queue and return its headers, or None."""
+    with Connection(url) as connection:
+        message = connection.default_channel.basic_get(queue)
+    return None if message is None else dict(message.headers)
+
+
+def test_worker_and_scheduler_requeue_lost_jobs_before_and_after_the_broker_was_away(
+    engine: Engine, url: str, tmp_path: Path
+) -> None:
+    port = free_port()
+    environment = {
+        "KUNLINE_DATABASE_URL": url,
+        "KUNLINE_BROKER_URL": f"redis://127.0.0.1:{port}/0",
+        "KUNLINE_DATA_DIR": str(tmp_path),
+        "KUNLINE_SWEEP_EVERY_S": "0.5",
+    }
+    with ExitStack() as stack:
+        with redis(port=port):
+            worker = stack.enter_context(process("service.tasks.worker", environment))
+            scheduler = stack.enter_context(process("service.tasks.scheduler", environment))
+            swept_before = eventually(a_lost_job(engine, "before"))
+        time.sleep(AWAY_S)
+        stack.enter_context(redis(port=port))
+        swept_after = eventually(a_lost_job(engine, "after"))
+        codes = worker.poll(), scheduler.poll()
+
+    assert swept_before
+    assert swept_after
+    assert codes == (None, None)
+
+
+def test_a_nudge_names_its_task_its_queue_and_a_job(broker: str) -> None:
+    queue, job_id = f"pool.{uuid4().hex}", uuid4()
+    sender = NudgeSender(create_celery("test", broker))
+    sender([Nudge(queue, job_id)])
+    sender.close(STOP_S)
+
+    headers = message_in(broker, queue)
+
+    assert headers is not None
+    assert headers["task"] == TASK
+    assert str(job_id) in str(headers["kwargsrepr"])
+
+
+def test_a_broker_that_is_away_never_holds_a_request_up() -> None:
+    sender = NudgeSender(create_celery("test", f"redis://127.0.0.1:{free_port()}/0"))
+    began = time.monotonic()
+
+    sender([Nudge("pool.x", UUID(int=index)) for index in range(2000)])
+
+    assert time.monotonic() - began < 2
+
+
+def test_the_worker_takes_early_retries_never_and_keeps_tasks_through_a_lost_connection() -> None:
+    celery: Celery = create_service_celery(
+        Settings(database_url="sqlite:///nowhere.db", broker_url="redis://127.0.0.1:1/0")
+    )
+
+    assert celery.conf.task_acks_late is False
+    assert celery.conf.worker_cancel_long_running_tasks_on_connection_loss is False
+    assert celery.conf.broker_transport_options["visibility_timeout"] == 12 * 3600
+    assert celery.conf.accept_content == ["json"]

@@ -1,0 +1,240 @@
+"""Preflight: from the metal up, the first layer that breaks names itself and ends the row."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners.devices.device import Card, Memory
+from runners.preflight import host, serving
+from runners.preflight.layers import Breaks, Check, Found, Skipped, Works, broken, checked
+from runners.preflight.measured import MeasuredPython
+from service.domain.condition import Load
+from service.domain.layer import Layer
+from service.domain.stack import Component, Stack, SwapScope
+from tests.runner_orders import condition
+
+CARDS = (Card(0, "core", "shared"), Card(1, "core", "shared"))
+
+
+def test_the_first_layer_that_breaks_ends_the_row() -> None:
+    asked: list[Layer] = []
+    checks = [
+        Check(Layer.DEVICE, lambda _: Works("2 cards")),
+        Check(Layer.DRIVER, lambda _: Skipped("cpu: none")),
+        Check(Layer.MEMORY, lambda _: Breaks("1 GiB free, 2 GiB needed", "end the others")),
+        Check(Layer.OPERATOR, lambda _: Works()),
+    ]
+
+    findings = checked(checks, before_each=asked.append)
+
+    assert [(finding.layer, finding.state) for finding in findings] == [
+        (Layer.DEVICE, "works"),
+        (Layer.DRIVER, "skipped"),
+        (Layer.MEMORY, "broken"),
+    ]
+    assert asked == [Layer.DEVICE, Layer.DRIVER, Layer.MEMORY]
+    assert broken(findings) is findings[2]
+    assert findings[2].remedy == "end the others"
+
+
+def test_a_check_is_told_its_limit() -> None:
+    limits: list[float] = []
+
+    def find(limit_s: float) -> Found:
+        limits.append(limit_s)
+        return Works()
+
+    assert broken(checked([Check(Layer.OPERATOR, find, limit_s=7.0)])) is None
+    assert limits == [7.0]
+
+
+def test_more_cards_asked_for_than_held_is_broken() -> None:
+    assert isinstance(host.device("cpu", CARDS, 3), Breaks)
+    assert isinstance(host.device("cpu", CARDS, 2), Works)
+
+
+def test_another_version_than_pinned_is_stack_drift() -> None:
+    stack = Stack("s", (Component("torch", "2.13.0+cpu", Layer.PACKAGES, SwapScope.PROCESS),))
+
+    drifted = host.packages(stack, {"torch": "2.14.1"})
+
+    assert drifted == Breaks(
+        "torch: 2.13.0+cpu ≠ 2.14.1",
+        "build the stack anew, or change the pin if the new version is meant",
+    )
+    assert isinstance(host.packages(stack, {"torch": "2.13.0+cpu"}), Works)
+
+
+@dataclass(frozen=True)
+class FakeDevice:
+    free_bytes: int
+
+    def memory(self, card: Card) -> Memory:
+        return Memory(self.free_bytes // (card.number + 1), 2**34)
+
+
+def test_the_fullest_card_decides_about_memory() -> None:
+    device: Any = FakeDevice(4 * host.GIB)
+
+    assert isinstance(host.memory(device, CARDS, needed_bytes=2 * host.GIB), Works)
+    assert isinstance(host.memory(device, CARDS, needed_bytes=3 * host.GIB), Breaks)
+
+
+def test_other_weights_than_ordered_are_broken(tmp_path: Path) -> None:
+    def unreadable(folder: Path) -> str:
+        raise ValueError(f"{folder} holds no model")
+
+    there = {"weights": lambda _: "b" * 64}
+
+    assert isinstance(host.weights(tmp_path, ordered={"weights": "b" * 64}, digest=there), Works)
+    assert isinstance(host.weights(tmp_path, ordered={"weights": "c" * 64}, digest=there), Breaks)
+    assert isinstance(
+        host.weights(tmp_path, ordered={"weights": "c" * 64}, digest={"weights": unreadable}),
+        Breaks,
+    )
+
+
+@pytest.mark.parametrize(
+    ("room", "kind"),
+    [
+        pytest.param(640, Works, id="just enough"),
+        pytest.param(639, Breaks, id="one token too few"),
+        pytest.param(None, Skipped, id="the server does not tell"),
+    ],
+)
+def test_the_cache_must_hold_a_cells_whole_load(room: int | None, kind: type) -> None:
+    info = {} if room is None else {"max_total_num_tokens": room}
+
+    assert isinstance(serving.capacity(info, [condition()]), kind)
+
+
+def test_an_unbounded_open_load_needs_room_for_one_request_at_least() -> None:
+    assert serving.tokens_at_once(condition(load=Load.OPEN, rate=1.0, concurrency=None)) == 160
+
+
+@dataclass
+class FakeServer:
+    """Answers the fixed prompts: the first token of the answer differs when it is moody."""
+
+    moody: bool = False
+    likely: float = -2.0
+    tokens: int = serving.ANSWER_TOKENS
+    flushes: int = 0
+    asked: list[int] = field(default_factory=list)
+
+    def flush(self) -> int:
+        self.flushes += 1
+        return 200
+
+    def generate(
+        self, prompts: Sequence[Sequence[int]], *, output_tokens: int, **more: object
+    ) -> list[dict[str, Any]]:
+        self.asked.append(output_tokens)
+        first = len(self.asked) if self.moody else 7
+        logprobs = [[None, 1, None], [self.likely, 2, None], [self.likely - 1, 3, None]]
+        meta = {"input_token_logprobs": logprobs}
+        return [{"output_ids": [first] + [5] * (self.tokens - 1), "meta_info": meta}]
+
+
+def test_answers_alike_twice_work_and_are_kept_as_log_probabilities() -> None:
+    server = FakeServer()
+
+    answer = serving.answer(server)
+
+    assert isinstance(answer.found, Works)
+    assert answer.log_probabilities == (-2.5,) * serving.PROMPTS
+    assert server.flushes > serving.PROMPTS
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        pytest.param(FakeServer(moody=True), id="answered otherwise the second time"),
+        pytest.param(FakeServer(tokens=3), id="fewer tokens than asked for"),
+        pytest.param(FakeServer(likely=float("nan")), id="log-probabilities that are no number"),
+        pytest.param(FakeServer(likely=1.5), id="log-probabilities above zero"),
+    ],
+)
+def test_answers_that_cannot_be_right_are_broken(server: FakeServer) -> None:
+    assert isinstance(serving.answer(server).found, Breaks)
+
+
+def python_with(folder: Path, modules: dict[str, str]) -> MeasuredPython:
+    """Return this Python with made-up modules in the place of torch and plugins.
+
+    Scripts run isolated, so the modules come in by the interpreter's own path file.
+    """
+    for name, text in modules.items():
+        path = folder / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    wrapper = folder / "python"
+    wrapper.write_text(
+        f'#!/bin/sh\nshift\nPYTHONPATH={folder} exec {sys.executable} "$@"\n', encoding="utf-8"
+    )
+    wrapper.chmod(0o755)
+    return MeasuredPython(wrapper, {"PATH": "/usr/bin:/bin"})
+
+
+def test_a_torch_that_is_not_there_breaks_at_operator(tmp_path: Path) -> None:
+    found = python_with(tmp_path, {}).operator(30)
+
+    assert isinstance(found, Breaks)
+    assert "No module named 'torch'" in found.finding
+
+
+def test_a_torch_that_hangs_is_given_up_in_time(tmp_path: Path) -> None:
+    found = python_with(tmp_path, {"torch": "import time; time.sleep(60)"}).operator(1)
+
+    assert isinstance(found, Breaks)
+    assert "was not done after 1 s" in found.finding
+
+
+def test_one_card_has_no_collectives(tmp_path: Path) -> None:
+    assert isinstance(python_with(tmp_path, {}).collectives(1, 10), Skipped)
+
+
+PLUGIN = "INTERFACE_VERSION = {}\ndef activate():\n    return {}\nclass P:\n    device_name = 'cpu'"
+ENTRY = "[sglang.srt.platforms]\n{0} = {0}:activate\n"
+
+
+def plugin(
+    folder: Path, *, version: int = 1, target: str = "'made_up:P'", other: str = ""
+) -> Found:
+    measured = python_with(folder, {"made_up": PLUGIN.format(version, target)})
+    for name in filter(None, ("made_up", other)):
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(ENTRY.format(name), encoding="utf-8")
+    return measured.plugin("made-up", 30)
+
+
+def test_the_one_platform_of_the_stack_works(tmp_path: Path) -> None:
+    assert plugin(tmp_path) == Works("made_up is made_up:P, for cpu")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        pytest.param({"version": 9}, "interface 9", id="an interface we do not know"),
+        pytest.param({"target": "None"}, "does not fit this host", id="it declines"),
+        pytest.param({"target": "'made_up:Gone'"}, "Gone", id="its class is not there"),
+        pytest.param({"other": "another"}, "another", id="two platforms"),
+    ],
+)
+def test_a_platform_that_would_not_be_found_breaks_at_plugin(
+    tmp_path: Path, how: dict[str, Any], said: str
+) -> None:
+    found = plugin(tmp_path, **how)
+
+    assert isinstance(found, Breaks)
+    assert said in found.finding
+
+
+def test_a_stack_without_a_plugin_skips_it(tmp_path: Path) -> None:
+    assert isinstance(python_with(tmp_path, {}).plugin(None, 10), Skipped)

@@ -1,0 +1,143 @@
+"""The steps on a host: what each turns into a named layer, and what it keeps."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from runners.devices.device import Card
+from runners.preflight.layers import Skipped, Works
+from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError
+from runners.stacks.server import ServerError
+from runners.steps import HostSteps, _layers_named, with_absent
+from service.client import RefusedError
+from service.domain.layer import Layer
+from service.domain.stack import Component, Stack, SwapScope
+from service.formats.orders import ModelOrder, Progress
+from service.formats.problems import Problem
+from tests.runner_orders import DIGEST, job
+
+CARD = Card(0, "core", "shared")
+
+
+def steps(cache: Path, locks: dict[str, bytes] | None = None) -> HostSteps:
+    def fetch(digest: str) -> bytes:
+        if digest in (locks or {}):
+            return (locks or {}).pop(digest)
+        raise RefusedError(Problem(type="UnknownArtefactError", title="not stored", status=404))
+
+    return HostSteps(host="h", cache=cache, cards=(CARD,), variables={}, fetch=fetch)
+
+
+def nothing(_: Progress) -> None:
+    pass
+
+
+def test_a_stack_without_a_build_section_breaks_at_packages(tmp_path: Path) -> None:
+    order = job()
+    unbuilt = order.model_copy(update={"stack": order.stack.model_copy(update={"build": None})})
+
+    with pytest.raises(LayerBrokenError) as caught:
+        steps(tmp_path).prepare(unbuilt, nothing)
+    assert caught.value.layer is Layer.PACKAGES
+
+
+def test_a_lock_that_the_service_does_not_have_breaks_at_packages(tmp_path: Path) -> None:
+    with pytest.raises(LayerBrokenError, match="not stored") as caught:
+        steps(tmp_path).prepare(job(), nothing)
+    assert caught.value.layer is Layer.PACKAGES
+
+
+def test_a_chip_that_nothing_here_drives_breaks_at_device(tmp_path: Path) -> None:
+    order = job()
+    other = order.model_copy(update={"stack": order.stack.model_copy(update={"chip": "abacus"})})
+
+    with pytest.raises(LayerBrokenError, match="abacus") as caught:
+        steps(tmp_path).prepare(other, nothing)
+    assert caught.value.layer is Layer.DEVICE
+
+
+def test_a_lock_is_asked_for_once(tmp_path: Path) -> None:
+    lock = b"torch==2.13.0 --hash=sha256:00\n"
+    digest = sha256(lock).hexdigest()
+    host = steps(tmp_path, {digest: lock})
+
+    assert host._lock(digest) == lock
+    assert host._lock(digest) == lock
+
+
+def test_a_kept_lock_that_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
+    lock = b"torch==2.13.0 --hash=sha256:00\n"
+    digest = sha256(lock).hexdigest()
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / digest).write_bytes(b"torch")
+
+    assert steps(tmp_path, {digest: lock})._lock(digest) == lock
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param({}, id="neither path nor maker"),
+        pytest.param({"maker": {"kind": "huge_llama"}}, id="a maker that is not known"),
+        pytest.param({"maker": {"kind": "tiny_llama", "seed": 1}}, id="a recipe with gaps"),
+        pytest.param({"maker": {"kind": "tiny_llama", "seed": "one"}}, id="a seed in words"),
+    ],
+)
+def test_a_model_that_cannot_be_made_breaks_at_weights(
+    tmp_path: Path, model: dict[str, object]
+) -> None:
+    ordered = ModelOrder.model_validate(
+        {"id": "m", "weights_digest": DIGEST, "tokenizer_digest": DIGEST, **model}
+    )
+
+    with pytest.raises(LayerBrokenError) as caught:
+        steps(tmp_path)._model(ordered)
+    assert caught.value.layer is Layer.WEIGHTS
+
+
+def test_a_pin_that_is_not_installed_is_seen_as_absent() -> None:
+    stack = Stack(
+        "s",
+        (
+            Component("torch", "2.13.0", Layer.PACKAGES, SwapScope.PROCESS),
+            Component("triton", "3.9.0", Layer.PACKAGES, SwapScope.PROCESS),
+            Component("driver", "5.0", Layer.DRIVER, SwapScope.HOST),
+            Component("python", "3.11", Layer.PACKAGES, SwapScope.PROCESS, recorded=True),
+        ),
+    )
+
+    assert with_absent(stack, {"torch": "2.13.0"}) == {"torch": "2.13.0", "triton": "(absent)"}
+
+
+def test_every_layer_below_the_server_is_looked_at_or_said_to_be_skipped(tmp_path: Path) -> None:
+    here = Path("/nowhere")
+    prepared = Prepared(here, here, here, here, {"sglang": "0.5.23"})
+
+    checks = steps(tmp_path).checks(job(), prepared)
+
+    below = list(Layer)[: list(Layer).index(Layer.CAPACITY)]
+    assert [check.layer for check in checks] == below
+    found = {check.layer: check.find(1.0) for check in checks if check.layer is not Layer.OPERATOR}
+    assert isinstance(found[Layer.DEVICE], Works)
+    assert isinstance(found[Layer.DRIVER], Skipped)
+    assert isinstance(found[Layer.COLLECTIVES], Skipped)
+    assert isinstance(found[Layer.PACKAGES], Works)
+
+
+def test_a_server_that_dies_names_the_layer_its_log_suggests(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text("torch.OutOfMemoryError: out of memory\n", encoding="utf-8")
+
+    with pytest.raises(LayerBrokenError) as caught, _layers_named(Stop()):
+        raise ServerError("the server ended with 1", log=log)
+    assert caught.value.layer is Layer.MEMORY
+
+
+def test_a_server_that_dies_of_a_stop_is_no_broken_layer(tmp_path: Path) -> None:
+    log, stop = tmp_path / "server.log", Stop()
+    log.write_text("terminated\n", encoding="utf-8")
+    stop.give("SIGTERM")
+
+    with pytest.raises(StoppedError), _layers_named(stop):
+        raise ServerError("the server ended with 143", log=log)
