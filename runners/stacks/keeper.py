@@ -107,7 +107,9 @@ class Keeper:
     def _end(self) -> None:
         deadline = time.monotonic() + self.grace_s
         told: set[int] = set()
-        while living := descendants(os.getpid()):
+        while self._reap():
+            # A list made while processes fork and die may miss some; having no child may not.
+            living = descendants(os.getpid())
             if time.monotonic() >= deadline:
                 _signal(living, signal.SIGKILL)
             else:
@@ -116,16 +118,20 @@ class Keeper:
                 _signal(audience - told, signal.SIGTERM)
                 told |= audience
             time.sleep(_BEAT_S)
-            self._reap()
 
-    def _reap(self) -> None:
+    def _reap(self) -> bool:
+        """Take the dead away and return whether any child is left.
+
+        A subreaper without a child has no descendant at all: the kernel gives it the children of
+        each that dies in the same step.
+        """
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return
+                return False
             if pid == 0:
-                return
+                return True
             if pid == self.pid:
                 code = os.waitstatus_to_exitcode(status)
                 self.exit_code = code if code >= 0 else _SIGNAL_BASE - code

@@ -44,6 +44,21 @@ time.sleep(300)
 """
 
 
+CHAIN_S = 1.5
+
+# A chain of processes, each of which forks the next and ends: a list of the living misses some.
+FLEEING = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[1], "a").write("1\\n")
+until = time.monotonic() + 1.5
+while time.monotonic() < until:
+    if os.fork():
+        os._exit(0)
+time.sleep(300)
+"""
+
+
 def wait_until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
@@ -123,6 +138,32 @@ def test_what_ignores_term_is_killed_after_the_grace(tmp_path: Path) -> None:
 
     assert living([pid]) == []
     assert time.monotonic() - begun < PATIENCE_S
+
+
+def test_a_chain_that_forks_on_while_it_is_being_ended_leaves_nobody(tmp_path: Path) -> None:
+    mark = f"KUNLINE_TEST_MARK={tmp_path}"
+    started = tmp_path / "started"
+    command = python(FLEEING, str(started))
+
+    with kept(command, environment=dict([mark.split("=", 1)]), log=tmp_path / "log", grace_s=0.2):
+        wait_until(started.exists)
+
+    # Whoever fled this long stands still by now, and is found.
+    time.sleep(CHAIN_S)
+    assert bearing(mark) == []
+
+
+def bearing(mark: str) -> list[int]:
+    """Return the processes that were started with a variable, whoever their parent is now."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            variables = Path(f"/proc/{process.pid}/environ").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in variables:
+            found.append(process.pid)
+    return found
 
 
 def test_what_a_dead_command_leaves_behind_is_ended_too(tmp_path: Path) -> None:
