@@ -38,8 +38,7 @@ def held_cards(
     The locks die with this process, however it ends, and are not passed on to its children.
     wait_s: how long others are waited for. Raises CardsTakenError.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    _open_to_all(folder, 0o1777)
+    _shared_folder(folder)
     waited_s = 0.0
     while True:
         with ExitStack() as locks:
@@ -58,9 +57,8 @@ def held_cards(
 
 def _held(locks: ExitStack, path: Path) -> bool:
     """Return whether the lock of a card is ours now; it is kept until the stack ends."""
-    stream: IO[bytes] = path.open("ab")
+    stream = _lock_file(path)
     try:
-        _open_to_all(path, 0o666)
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         stream.close()
@@ -69,7 +67,27 @@ def _held(locks: ExitStack, path: Path) -> bool:
     return True
 
 
-def _open_to_all(path: Path, mode: int) -> None:
-    """Let runners of other users take part; only who made a file may say so, and does."""
-    if path.stat().st_uid == os.getuid():
-        path.chmod(mode)
+def _shared_folder(folder: Path) -> None:
+    """Make the folder of all runners of a host; one that is there already is left as it is."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return
+    folder.chmod(0o1777)
+
+
+def _lock_file(path: Path) -> IO[bytes]:
+    """Open a card's lock, whichever user's runner made it, and never through a link.
+
+    One that is there is opened without O_CREAT: in a folder of all, the kernel keeps everybody,
+    root included, from creating a file that is another user's.
+    """
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        return os.fdopen(os.open(path, flags), "r+b")
+    except FileNotFoundError:
+        descriptor = os.open(path, flags | os.O_CREAT, 0o666)
+    if os.fstat(descriptor).st_uid == os.getuid():
+        os.fchmod(descriptor, 0o666)
+    return os.fdopen(descriptor, "r+b")

@@ -10,6 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 import structlog
+from pydantic import ValidationError
 
 from runners.delivery import Courier
 from runners.run_job import Steps, Stop, StoppedError, run_job
@@ -20,6 +21,8 @@ from service.formats.sessions import JobRead
 # Progress is passed on this often while it changes, so that a person sees it move.
 PROGRESS_EVERY_S = 2.0
 AWAY_PAUSE_MAX_S = 30.0
+# A refusal, or an answer of another release that this one cannot read.
+UNUSABLE = (RefusedError, ValidationError)
 
 log = structlog.get_logger()
 
@@ -35,8 +38,8 @@ class Service(Protocol):
         """Give a sign of life."""
         ...
 
-    def finish(self, job_id: UUID, fencing_token: int) -> JobRead:
-        """Say that a job is done."""
+    def finish(self, job_id: UUID, fencing_token: int, *, handed_back: bool) -> JobRead:
+        """Say that a job is done, or handed back unfinished by a person's wish."""
         ...
 
 
@@ -89,7 +92,7 @@ class Loop:
                 log.warning("the service is away", error=str(error), again_in_s=pause_s)
                 self._rest(pause_s)
                 pause_s = min(2 * pause_s, AWAY_PAUSE_MAX_S)
-            except RefusedError as error:
+            except UNUSABLE as error:
                 log.warning("the service refuses this runner", error=str(error))
                 self._rest(AWAY_PAUSE_MAX_S)
             else:
@@ -143,8 +146,10 @@ class Loop:
     def _finish(self, order: JobOrder) -> None:
         """Let a job go. Cells without a report go back to the queue, for any runner."""
         try:
-            job = self.service.finish(order.job_id, order.fencing_token)
-        except (ServiceAwayError, RefusedError) as error:
+            job = self.service.finish(
+                order.job_id, order.fencing_token, handed_back=self.ending.given()
+            )
+        except (ServiceAwayError, *UNUSABLE) as error:
             # The lease runs out by itself; what is on disk is sent before the next claim.
             log.warning("the job could not be let go", job=str(order.job_id), error=str(error))
         else:
@@ -192,7 +197,7 @@ class Loop:
             renewed = self.service.renew(order.job_id, renewal)
         except LeaseLostError as error:
             stop.give(f"the job is no longer ours: {error}")
-        except (ServiceAwayError, RefusedError) as error:
+        except (ServiceAwayError, *UNUSABLE) as error:
             log.warning("the lease was not renewed", job=str(order.job_id), error=str(error))
         else:
             if renewed.cancelled:

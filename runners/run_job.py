@@ -19,6 +19,9 @@ from service.domain.layer import Layer
 from service.formats.orders import CellOrder, JobOrder, Progress
 from service.formats.reports import GateFinding, LaunchReport, LayerFinding, RunReport
 
+# The fixed prompts are the first that a server computes, so kernels may be compiled for them.
+ANSWER_LIMIT_S = 300.0
+
 
 class StoppedError(RuntimeError):
     """The launch is to stop at once: its job was cancelled or lost, or the runner is to end."""
@@ -240,7 +243,7 @@ def _look(job: Job, launched: Launched) -> None:
         job.notes.answer = answer.log_probabilities
         return answer.found
 
-    _pass(job, [Check(Layer.ANSWER, find)])
+    _pass(job, [Check(Layer.ANSWER, find, limit_s=ANSWER_LIMIT_S)])
 
 
 def _measure_cells(job: Job, launched: Launched) -> None:

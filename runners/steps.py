@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +33,7 @@ from runners.stacks.kept import NotStartedError
 from runners.stacks.measured import ProbeError, measured_versions
 from runners.stacks.platform_tree import UnknownPlatformError
 from runners.stacks.tiny_model import MAKER, TinyLlama, TinyModelError, made
+from runners.stacks.torch_build import UnreadableReportError
 from runners.stacks.weights import tokenizer_digest, weights_digest
 from service.client import RefusedError
 from service.domain.condition import Condition
@@ -49,6 +52,14 @@ CPU = "cpu"
 NOT_ON_A_CPU = (Layer.DRIVER, Layer.RUNTIME)
 NOT_ON_A_CPU_EITHER = (Layer.COPY, Layer.STREAM)
 LOG_READ_BYTES = reports.LOG_TAIL_BYTES
+_BUILD_ERRORS = (
+    BuildStepError,
+    NoSpaceError,
+    NotStartedError,
+    SubprocessError,
+    UnknownPlatformError,
+    UnreadableReportError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +84,9 @@ class HostSteps:
             )
             raise LayerBrokenError(Layer.PACKAGES, finding, "measure it on a host that has it")
         device = self._device(order)
-        python = self._environment(order.stack.build, tell, Layer.PACKAGES)
-        client_python = self._environment(order.client.build, tell, Layer.CLIENT)
+        limit_s = order.limits.build_s
+        python = self._environment(order.stack.build, tell, Layer.PACKAGES, limit_s=limit_s)
+        client_python = self._environment(order.client.build, tell, Layer.CLIENT, limit_s=limit_s)
         tell(Progress(phase="build", text="making the model", fraction=None))
         model = self._model(order.model)
         try:
@@ -191,14 +203,23 @@ class HostSteps:
     def _cards(self, order: JobOrder) -> Sequence[Card]:
         return self.cards[: order.launch.cards]
 
-    def _environment(self, ordered: BuildOrder, tell: Tell, layer: Layer) -> Path:
+    def _environment(
+        self, ordered: BuildOrder, tell: Tell, layer: Layer, *, limit_s: float
+    ) -> Path:
+        deadline = time.monotonic() + limit_s
+
         def progress(text: str, fraction: float | None) -> None:
+            if time.monotonic() > deadline:
+                finding = f"not built within {limit_s:.0f} s; the last step was: {text}"
+                raise LayerBrokenError(
+                    layer, finding, "allow more for build_s in the plan's limits"
+                )
             tell(Progress(phase="build", text=text[:400], fraction=fraction))
 
         try:
             recipe = Recipe(self._lock(ordered.lock), ordered.torch, ordered.platform)
             built = build(recipe, cache=self.cache, variables=self.variables, progress=progress)
-        except (BuildStepError, NoSpaceError, UnknownPlatformError, NotStartedError) as error:
+        except _BUILD_ERRORS as error:
             remedy = "read the build's log; it is built anew on the next attempt"
             raise LayerBrokenError(layer, str(error), remedy) from error
         except RefusedError as error:
@@ -302,11 +323,11 @@ class ServerAndClient:
     ) -> Repeat:
         """Measure one repeat; a failed one is a broken layer if it took the server along."""
         repeat = self.bench.repeat(condition, name=name, seed=seed, stopped=stopped)
-        if not repeat.values:
-            self.server.require_alive()
-            if not self.bench.server.healthy():
-                finding = f"the server is not healthy any more: {repeat.findings[0].message}"
-                raise LayerBrokenError(Layer.SERVER, finding)
+        # Values of a server that is gone would be those of another one that took its port.
+        self.server.require_alive()
+        if not repeat.values and not self.bench.server.healthy():
+            finding = f"the server is not healthy any more: {repeat.findings[0].message}"
+            raise LayerBrokenError(Layer.SERVER, finding)
         return repeat
 
 

@@ -4,6 +4,8 @@ import logging
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable
 from importlib.metadata import version
 from threading import Event, Thread
 from uuid import uuid4
@@ -16,7 +18,7 @@ from runners.config import Settings
 from runners.delivery import Courier, Spool
 from runners.devices.device import Card, DeviceInterfaceError, UnknownChipError, device_for
 from runners.loop import Loop
-from runners.run_job import Stop
+from runners.run_job import Stop, StoppedError
 from runners.steps import HostSteps
 from runners.tasks import create_worker, listen
 from service.client import Client, connected
@@ -50,6 +52,7 @@ def main() -> int:
                 count=settings.cards or len(every),
                 folder=settings.lock_dir,
                 wait_s=settings.cards_wait_s,
+                sleep=_sleep_until(ending),
             ) as cards,
             connected(
                 settings.url,
@@ -58,7 +61,9 @@ def main() -> int:
             ) as client,
         ):
             return _run(settings, client, cards, ending)
-    except (CardsTakenError, UnknownChipError, DeviceInterfaceError) as error:
+    except StoppedError:
+        return 0
+    except (CardsTakenError, UnknownChipError, DeviceInterfaceError, OSError) as error:
         log.critical("the runner cannot start", error=str(error))
         return 1
 
@@ -108,6 +113,16 @@ def _until_the_end(loop: Loop, ending: Stop) -> None:
     except Exception:
         log.exception("the loop failed")
         ending.give(LOOP_FAILED)
+
+
+def _sleep_until(ending: Stop) -> Callable[[float], None]:
+    """Return a sleep after which a process that is to end goes no further."""
+
+    def sleep(seconds: float) -> None:
+        time.sleep(seconds)
+        ending.check()
+
+    return sleep
 
 
 def _claim(settings: Settings, cards: int) -> Claim:

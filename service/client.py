@@ -15,7 +15,7 @@ from service.domain.release import ReleasesApartError, require_near
 from service.formats.baselines import BaselinePin, BaselineRead
 from service.formats.comparisons import CellsCompared, SessionVerdicts
 from service.formats.messages import Message
-from service.formats.orders import Claim, JobOrder, Renewal, Renewed
+from service.formats.orders import Claim, Finish, JobOrder, Renewal, Renewed
 from service.formats.problems import Problem
 from service.formats.reports import LaunchReport, RunReport, Stored
 from service.formats.runners import RunnerRead, RunnerState, RunnerStateOrder
@@ -97,9 +97,12 @@ class Client:
         """Give a sign of life. Raises LeaseLostError when the job is somebody else's by now."""
         return _read(Renewed, self._send("POST", f"jobs/{job_id}/renew", body=renewal))
 
-    def finish(self, job_id: UUID, fencing_token: int) -> JobRead:
-        """Say that a job is done. Raises LeaseLostError."""
-        body = Renewal(fencing_token=fencing_token)
+    def finish(self, job_id: UUID, fencing_token: int, *, handed_back: bool = False) -> JobRead:
+        """Say that a job is done, or handed back unfinished by a person's wish.
+
+        Raises LeaseLostError.
+        """
+        body = Finish(fencing_token=fencing_token, handed_back=handed_back)
         return _read(JobRead, self._send("POST", f"jobs/{job_id}/finish", body=body))
 
     def report_launch(self, report: LaunchReport) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from runners.stacks.kept import kept, tail
 
-# What is being done, and how much of it is over (0 to 1, or None where unknown).
+# What is being done, and how much of it is over (0 to 1, or None where unknown). It is called
+# often while something runs, and may raise to stop it.
 Progress = Callable[[str, float | None], None]
 
 # What would make a command look at the runner's own Python instead of the one it is given.
@@ -22,6 +23,8 @@ _OF_THE_RUNNER = frozenset(
         "UV_SYSTEM_PYTHON",
     }
 )
+# The runner's own settings, its token and the broker's password among them.
+_OWN_SETTINGS = "KUNLINE_"
 _LOOK_S = 0.3
 
 
@@ -62,32 +65,35 @@ class Workshop:
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ {' '.join(words)}\n")
         variables = {
-            name: value for name, value in self.variables.items() if name not in _OF_THE_RUNNER
+            name: value
+            for name, value in self.variables.items()
+            if name not in _OF_THE_RUNNER and not name.startswith(_OWN_SETTINGS)
         }
         variables.update(extra or {})
+        heard, latest = self.log.stat().st_size, what
         with kept(
             words, environment=variables, log=self.log, folder=folder or self.folder
         ) as child:
             deadline = time.monotonic() + limit_s
-            heard = self.log.stat().st_size
             while True:
                 try:
                     code = child.wait(_LOOK_S)
                     break
                 except subprocess.TimeoutExpired:
-                    heard = self._pass_on(heard)
+                    heard, latest = self._heard(heard, latest)
+                    self.progress(latest, None)
                 if time.monotonic() >= deadline:
                     raise BuildStepError(what, f"not done after {limit_s:.0f} s", self.log)
         if code != 0:
             raise BuildStepError(what, f"exit code {code}", self.log)
 
-    def _pass_on(self, heard: int) -> int:
-        """Tell the newest download that the command has written of since it was last heard."""
+    def _heard(self, heard: int, latest: str) -> tuple[int, str]:
+        """Return how far the log is read, and the newest download that the command wrote of."""
         with self.log.open("rb") as log:
             log.seek(heard)
             new = log.read()
         for line in reversed(new.decode(errors="replace").splitlines()):
             if line.strip().startswith(("Downloading", "Downloaded", "Prepared", "Installed")):
-                self.progress(line.strip(), None)
+                latest = line.strip()
                 break
-        return heard + len(new)
+        return heard + len(new), latest

@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 from runners.stacks import build_commands
 from runners.stacks.build_step import Progress, Workshop
@@ -21,6 +23,7 @@ BUILDER_REVISION = 1
 
 FREE_BYTES = 10 * 10**9
 _MARKER = "kunline.json"
+_LOOK_S = 0.5
 
 
 class NoSpaceError(OSError):
@@ -92,7 +95,7 @@ def build(
     environments = cache / "environments"
     environments.mkdir(parents=True, exist_ok=True)
     root = environments / digest
-    with _alone(environments / f"{digest}.lock"):
+    with _alone(environments / f"{digest}.lock", progress):
         if not (root / _MARKER).is_file():
             _require_space(environments)
             _build(recipe, root, base=base, variables=variables, progress=progress)
@@ -161,11 +164,24 @@ def _finished(root: Path) -> Environment:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold a file lock, which dies with its process, so a killed builder blocks nobody."""
+def _alone(path: Path, progress: Progress) -> Iterator[None]:
+    """Hold a file lock, which dies with its process, so a killed builder blocks nobody.
+
+    progress: told while another holds it; it may raise to stop waiting.
+    """
     with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while not _taken(lock):
+            progress("waiting for another runner, which builds the same environment", None)
+            time.sleep(_LOOK_S)
         yield
+
+
+def _taken(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _require_space(folder: Path) -> None:

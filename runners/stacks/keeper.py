@@ -80,7 +80,9 @@ class Keeper:
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._note)
         self.asked_to_end = False
-        self.pid = subprocess.Popen(
+        # Held on to: a Popen that nobody holds waits for its process as it goes, and a command that
+        # was over by then would have taken its exit code along and never be waited for again.
+        self.command = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=_STDERR,
@@ -88,7 +90,8 @@ class Keeper:
             start_new_session=True,
             # One thread, and nothing but a system call: the two cases this argument is unsafe in.
             preexec_fn=_die_with_the_keeper,  # noqa: PLW1509
-        ).pid
+        )
+        self.pid = self.command.pid
 
     def _note(self, number: int, _frame: object) -> None:
         self.asked_to_end |= number != signal.SIGCHLD

@@ -99,7 +99,10 @@ def serving(
         grace_s=stop_limit_s,
     ) as process:
         _until_healthy(process, base_url, limit_s=start_limit_s, progress=progress)
-        yield Server(base_url, process.pid, launch.log, time.monotonic() - begun, process)
+        server = Server(base_url, process.pid, launch.log, time.monotonic() - begun, process)
+        # Somebody else may have taken the port meanwhile, and be the one who answers.
+        server.require_alive()
+        yield server
 
 
 def server_command(launch: Launch, *, port: int) -> list[str]:

@@ -34,7 +34,8 @@ from service.store.artefacts import ArtefactFiles
 from service.store.database import create_database
 from service.usecases.send_nudges import NudgeSender, create_celery, nobody
 
-NOUNS = (sessions, jobs, launches, runs, artefacts, baselines, comparisons, runners, stacks)
+# Looked through in this order: what runners send most often comes first.
+NOUNS = (runs, jobs, launches, sessions, artefacts, baselines, comparisons, runners, stacks)
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {
         "description": words,

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 
 from service.api.access import MayIngest
 from service.api.door import Opened
-from service.formats.orders import Claim, JobOrder, Renewal, Renewed
+from service.formats.orders import Claim, Finish, JobOrder, Renewal, Renewed
 from service.formats.sessions import JobRead
 from service.usecases.announce import announce_following
 from service.usecases.claim_job import claim_job
@@ -36,13 +36,13 @@ def renew(door: Opened, _: MayIngest, job_id: UUID, renewal: Renewal) -> Renewed
 
 
 @router.post("/{job_id}/finish")
-def finish(door: Opened, _: MayIngest, job_id: UUID, renewal: Renewal) -> JobRead:
+def finish(door: Opened, _: MayIngest, job_id: UUID, done: Finish) -> JobRead:
     """Say that a job is done; one with cells missing goes back to its queue."""
     with door.writing() as session:
         finish_job(
             session,
             job_id,
-            fencing_token=renewal.fencing_token,
+            done,
             leasing=door.settings.leasing,
             now=door.now(),
         )

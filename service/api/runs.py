@@ -3,12 +3,12 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from service.api.access import MayIngest, MayRead
 from service.api.door import Opened
 from service.api.errors import PathMismatchError
-from service.api.raw_body import RawBody, described, read_body
+from service.api.raw_body import RawBody, described, read_body, written
 from service.formats.reports import RunReport, Stored
 from service.formats.runs import RunDetail, RunPage, RunState
 from service.store.runs import RunFilter
@@ -20,14 +20,15 @@ router = APIRouter(prefix="/runs", tags=["runs"])
 KeyAsked = Annotated[str | None, Query(pattern=r"^[0-9a-f]{64}$")]
 
 
-@router.put("/{run_id}", openapi_extra=described(RunReport))
-def put(door: Opened, _: MayIngest, run_id: UUID, body: RawBody) -> Stored:
+@router.put("/{run_id}", response_model=Stored, openapi_extra=described(RunReport))
+def put(door: Opened, _: MayIngest, run_id: UUID, body: RawBody) -> Response:
     """Store a run, once however often it is sent."""
     report = read_body(RunReport, body)
     if run_id != report.run_id:
         raise PathMismatchError(path=run_id, body=report.run_id)
     with door.writing() as session:
-        return report_run(session, report, files=door.files, now=door.now())
+        stored = report_run(session, report, files=door.files, now=door.now())
+    return written(stored)
 
 
 @router.get("")

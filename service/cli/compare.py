@@ -1,5 +1,6 @@
 """`kunline compare`: the one rule on two result files."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import groupby
@@ -17,8 +18,11 @@ from service.domain.metric import Metric, UnknownMetricError, metric_named
 from service.domain.policy import Policy, PolicyError, with_one_tolerance
 from service.domain.reading import Reading, Readings
 from service.domain.told import Arm, NoReadingsError, compare_readings
+from service.formats.comparisons import CellsCompared
 from service.formats.readings import UnreadableRead
 from service.formats.verdicts import ComparisonRead
+
+_STORED = re.compile(r"[0-9a-f-]{4,64}", re.IGNORECASE)
 
 
 class LaunchPer(StrEnum):
@@ -29,16 +33,17 @@ class LaunchPer(StrEnum):
     LINE = "line"
 
 
+Tolerance = Annotated[
+    float | None,
+    typer.Option(help="Accepted worsening of every metric, 0.03 is 3 %; else each has its own."),
+]
+
+
 def compare(
     baseline: Annotated[str, typer.Argument(help="The baseline: a result file, or a folder.")],
     candidate: Annotated[str, typer.Argument(help="The candidate: a result file, or a folder.")],
     *,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            help="Accepted worsening of every metric, 0.03 is 3 %; else each has its own."
-        ),
-    ] = None,
+    tolerance: Tolerance = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="A metric to judge, such as ttft_p50; may be given again."),
@@ -47,8 +52,9 @@ def compare(
         LaunchPer, typer.Option(help="What is one server launch: repeats in it share its luck.")
     ] = LaunchPer.SIDE,
     min_repeats: Annotated[
-        int, typer.Option(min=1, help="Fewest results of the baseline to judge by.")
-    ] = 5,
+        int | None,
+        typer.Option(min=1, help="Fewest results of the baseline to judge by; else the policy's."),
+    ] = None,
     url: Url = DEFAULT_URL,
     token: Token = None,
     as_json: AsJson = False,
@@ -56,9 +62,8 @@ def compare(
     """Judge a candidate's results against a baseline's, by the same rule as everywhere else.
 
     Two files, or what the service stores: two runs by their ids, two stacks by their keys.
-    The results in a file are repeats of one cell; what the files tell of their conditions must be
-    equal. Ends with 0 unchanged or improved, 3 regressed, 4 inconclusive or insufficient baseline,
-    5 invalid or missing, 6 not comparable, 2 unreadable.
+    A file's results are repeats of one cell. Ends with 0 unchanged or improved, 3 regressed,
+    4 inconclusive or insufficient baseline, 5 invalid or missing, 6 not comparable, 2 unreadable.
 
     Examples:
       kunline compare before.jsonl after.jsonl --tolerance 0.05
@@ -66,8 +71,11 @@ def compare(
       kunline compare ed2ac6d66903 3f5a11a4df82
     """
     policy, metrics = _asked(tolerance, metric, min_repeats)
-    if not (are_files(baseline) or are_files(candidate)):
-        raise typer.Exit(_compare_stored(baseline, candidate, url, token, as_json=as_json))
+    if are_stored(baseline, candidate):
+        _require_no_rule_of_files(tolerance, metric)
+        with service(url, token) as client:
+            stored = client.compare(baseline, candidate, min_repeats=min_repeats)
+        raise typer.Exit(_show_stored(stored, as_json=as_json))
     for side in (baseline, candidate):
         _require_files(side)
     try:
@@ -105,7 +113,16 @@ def compare_files(
 
 def are_files(side: str) -> bool:
     """Return whether a side names a file, a folder or a pattern that matches one."""
-    return all(Path(path).exists() for path in paths_of(side))
+    try:
+        return all(Path(path).exists() for path in paths_of(side))
+    except OSError:
+        # It is there and may not be looked at, or no file can have this name: its reader says so.
+        return True
+
+
+def are_stored(*sides: str) -> bool:
+    """Return whether no side is a file, and each reads like a run's id or a stack's key."""
+    return all(_STORED.fullmatch(side) and not are_files(side) for side in sides)
 
 
 def show(answer: ComparisonRead, *, as_json: bool) -> None:
@@ -114,12 +131,8 @@ def show(answer: ComparisonRead, *, as_json: bool) -> None:
     typer.echo(text)
 
 
-def _compare_stored(
-    baseline: str, candidate: str, url: str, token: str | None, *, as_json: bool
-) -> int:
+def _show_stored(answer: CellsCompared, *, as_json: bool) -> int:
     """Print the comparison of two stored runs or stacks and return its exit code."""
-    with service(url, token) as client:
-        answer = client.compare(baseline, candidate)
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     elif answer.cells:
@@ -149,10 +162,10 @@ def _launches(readings: Sequence[Reading], launch_per: LaunchPer) -> Arm:
 
 
 def _asked(
-    tolerance: float | None, names: list[str] | None, min_repeats: int
+    tolerance: float | None, names: list[str] | None, min_repeats: int | None
 ) -> tuple[Policy, list[Metric] | None]:
     try:
-        policy = Policy(min_repeats=min_repeats)
+        policy = Policy() if min_repeats is None else Policy(min_repeats=min_repeats)
         if tolerance is not None:
             policy = with_one_tolerance(policy, tolerance)
         return policy, [metric_named(name) for name in names] if names else None
@@ -160,6 +173,12 @@ def _asked(
         raise typer.BadParameter(str(error.args[0])) from error
 
 
+def _require_no_rule_of_files(tolerance: float | None, names: list[str] | None) -> None:
+    for option, given in (("--tolerance", tolerance), ("--metric", names)):
+        if given:
+            raise typer.BadParameter(f"{option} is for files; the service holds to its own policy")
+
+
 def _require_files(side: str) -> None:
     if not are_files(side):
-        raise typer.BadParameter(f"no file {side}")
+        raise typer.BadParameter(f"no file {side}, and it is no run's id or stack's key")

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
+from uuid import UUID
 
 import typer
 
 from service.cli.connection import WRONG_USAGE, complain
-from service.cli.follow import follow
+from service.cli.follow import OVER, follow
 from service.cli.matrix import MatrixOption
 from service.cli.plan import planned_or_exit
 from service.cli.requirements import NEEDS, cache_home, missing, this_machine
@@ -74,25 +75,39 @@ def _require_machine(data_dir: Path) -> None:
 
 def _measured(embedded: Embedded, client: Client, upload: SessionUpload) -> SessionRead:
     """Return the demo's session once it is over: the interrupted one, else a new one."""
-    remembered = embedded.data_dir / REMEMBERED
-    session = submitted(client, upload, idempotency_key=_key(remembered, upload))
-    if session.state in {"finished", "cancelled"}:
-        remembered.unlink()
-        session = submitted(client, upload, idempotency_key=_key(remembered, upload))
+    session = _interrupted(embedded.data_dir, client, upload)
+    if session is None:
+        key = secrets.token_hex(16)
+        session = submitted(client, upload, idempotency_key=key)
+        (embedded.data_dir / REMEMBERED).write_text(
+            json.dumps({"order": _digest(upload), "session": str(session.id)})
+        )
     _say_where(session)
     return follow(client, session.id, tend=embedded.tree.tend)
 
 
-def _key(remembered: Path, upload: SessionUpload) -> str:
-    """Return the idempotency key of the demo's present session, made anew with a new order."""
-    order = sha256(upload.order.model_dump_json().encode()).hexdigest()
-    if remembered.exists():
+def _interrupted(data_dir: Path, client: Client, upload: SessionUpload) -> SessionRead | None:
+    """Return the session to go on with, or None; one of another order is cancelled first."""
+    remembered = data_dir / REMEMBERED
+    if not remembered.exists():
+        return None
+    try:
         known = json.loads(remembered.read_text())
-        if known.get("order") == order:
-            return str(known["key"])
-    key = secrets.token_hex(16)
-    remembered.write_text(json.dumps({"order": order, "key": key}))
-    return key
+        session = client.session(UUID(known["session"]))
+    except (ValueError, KeyError):
+        # Cut short while it was written, or of a database that is gone.
+        return None
+    if session.state in OVER:
+        return None
+    if known["order"] != _digest(upload):
+        complain("the demo's plan has changed since it was interrupted: beginning anew")
+        client.cancel(session.id)
+        return None
+    return session
+
+
+def _digest(upload: SessionUpload) -> str:
+    return sha256(upload.order.model_dump_json().encode()).hexdigest()
 
 
 def _say_where(session: SessionRead) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from service.cli.exit_codes import DONE, USAGE, VALIDITY_EXIT_CODE
@@ -62,15 +63,23 @@ def paths_of(source: str) -> list[str]:
     In a folder, files ending in .json, .jsonl, .ndjson, or one of these and .gz, are taken.
     A name that matches nothing is returned as it stands, to be found missing by its reader.
     """
+    try:
+        return _found(source) or [source]
+    except (OSError, ValueError):
+        # A folder that may not be entered, a name too long, no pattern: its reader says which.
+        return [source]
+
+
+def _found(source: str) -> list[str]:
     path = Path(source)
     if path.is_dir():
-        found = (each for each in path.rglob("*") if each.is_file() and _is_result(each))
-        return sorted(str(each) for each in found) or [source]
+        found = (each for each in path.rglob("*") if _is_result(each) and each.is_file())
+        return sorted(str(each) for each in found)
     if source == STDIN or path.exists() or not WILDCARDS.intersection(source):
         return [source]
     start = Path(path.anchor)
-    found = start.glob(str(path.relative_to(start)) if path.anchor else source)
-    return sorted(str(each) for each in found if each.is_file()) or [source]
+    matching = start.glob(str(path.relative_to(start)) if path.anchor else source)
+    return sorted(str(each) for each in matching if each.is_file())
 
 
 def exit_code_of(answer: ReadingsRead) -> int:
@@ -111,7 +120,7 @@ def _table(readings: tuple[ReadingRead, ...]) -> Table:
         table.add_column(name, justify="right")
     for reading in readings:
         table.add_row(
-            f"{reading.file}:{reading.line}",
+            escape(f"{reading.file}:{reading.line}"),
             f"{reading.tool} {reading.tool_version or ''}".strip(),
             reading.validity,
             *(scaled(reading.metrics.get(name)) for name in COLUMNS),

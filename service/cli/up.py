@@ -14,6 +14,7 @@ from service.cli.broker import NoBrokerError
 from service.cli.connection import OPERATIONAL_FAILURE, complain
 from service.cli.processes import ChildGaveUpError, Tree
 from service.cli.tree import data_home, embedded_service
+from service.client import RefusedError, ServiceAwayError
 
 TEND_EVERY_S = 0.5
 
@@ -59,7 +60,7 @@ def failing_clearly() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
-    except (ChildGaveUpError, NoBrokerError) as error:
+    except (ChildGaveUpError, NoBrokerError, RefusedError, ServiceAwayError) as error:
         complain(str(error))
         raise typer.Exit(OPERATIONAL_FAILURE) from error
     finally:

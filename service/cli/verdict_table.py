@@ -13,6 +13,8 @@ from service.formats.readings import ValueRead
 from service.formats.verdicts import VerdictRead
 
 WIDTH_ELSEWHERE = 160
+# That two stacks differ in it is what is being compared.
+VERSION = "version"
 STYLE = {
     Outcome.REGRESSED: "bold red",
     Outcome.BROKEN: "bold red",
@@ -97,5 +99,6 @@ def _notes(cells: Sequence[CellComparison]) -> list[str]:
         f"the server settled {each.field} differently: {each.baseline} → {each.candidate}"
         for cell in cells
         for each in cell.resolution
+        if each.field != VERSION
     ]
     return list(dict.fromkeys([*warned, *judged, *settled]))

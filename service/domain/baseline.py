@@ -20,12 +20,3 @@ class Pin:
     pinned_by: str
     why: str
     replaced_at: datetime | None = None
-
-
-def superseded(pins: tuple[Pin, ...], cells: frozenset[Cell], *, channel: str) -> tuple[Pin, ...]:
-    """Return the pins in force that a new pin of these cells in a channel takes the place of."""
-    return tuple(
-        pin
-        for pin in pins
-        if pin.channel == channel and pin.cell in cells and pin.replaced_at is None
-    )

@@ -1,6 +1,6 @@
 """The comparison of two sides: refused, or one verdict a metric; the one door to the rule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from service.domain.condition import Condition
@@ -9,7 +9,6 @@ from service.domain.metric import METRICS, Metric, Role
 from service.domain.policy import Policy
 from service.domain.protocol import Protocol
 from service.domain.resolution import Fact
-from service.domain.validity import Finding, Severity
 from service.domain.verdict import Launches, Outcome, Verdict, foremost, judge_samples, unjudged
 
 # What a file tells of a condition or a protocol, where the whole of it is not known.
@@ -50,15 +49,6 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-def failed_gates(findings: Iterable[Finding]) -> tuple[Obstacle, ...]:
-    """Return an obstacle for each failure among findings; it names the gate."""
-    return tuple(
-        Obstacle(Outcome.INVALID, f"{finding.code}: {finding.message}")
-        for finding in findings
-        if finding.severity is Severity.FAILURE
-    )
 
 
 def compare(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.domain.key import plain
+from service.domain.key import canonical_json, plain
 
 ABSENT = "(absent)"
 
@@ -27,20 +27,41 @@ def differences(baseline: object, candidate: object) -> tuple[Difference, ...]:
     """
     left, right = _leaves(plain(baseline)), _leaves(plain(candidate))
     return tuple(
-        Difference(name, left.get(name, ABSENT), right.get(name, ABSENT))
+        _difference(name, left.get(name, _NOTHING), right.get(name, _NOTHING))
         for name in sorted(left.keys() | right.keys())
-        if left.get(name, ABSENT) != right.get(name, ABSENT)
+        if _canonical(left.get(name, _NOTHING)) != _canonical(right.get(name, _NOTHING))
     )
 
 
-def _leaves(value: object, prefix: str = "") -> dict[str, str]:
+def _difference(name: str, left: object, right: object) -> Difference:
+    """Return a difference in words; values that read alike, as 64 and "64", are shown as JSON."""
+    texts = _text(left), _text(right)
+    if texts[0] == texts[1]:
+        texts = _canonical(left), _canonical(right)
+    return Difference(name, *texts)
+
+
+class _Nothing:
+    """The mark of a field that one side does not have."""
+
+
+_NOTHING = _Nothing()
+
+
+def _canonical(value: object) -> str:
+    return ABSENT if value is _NOTHING else canonical_json(value)
+
+
+def _leaves(value: object, prefix: str = "") -> dict[str, object]:
     if isinstance(value, Mapping):
-        found: dict[str, str] = {}
+        found: dict[str, object] = {}
         for name, item in value.items():
             found |= _leaves(item, f"{prefix}.{name}" if prefix else str(name))
         return found
-    return {prefix: _text(value)}
+    return {prefix: value}
 
 
 def _text(value: object) -> str:
+    if value is _NOTHING:
+        return ABSENT
     return "null" if value is None else str(value)

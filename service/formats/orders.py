@@ -126,6 +126,17 @@ class Renewal(Message):
     progress: Progress | None = None
 
 
+class Finish(Message):
+    """A runner is done with a job.
+
+    handed_back: the runner was told to end, so the try was cut short by a person and is not
+    counted among the attempts a job has.
+    """
+
+    fencing_token: PositiveInt
+    handed_back: bool = False
+
+
 class Renewed(Message):
     """The answer to a sign of life; a cancelled job is to be stopped."""
 

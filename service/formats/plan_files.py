@@ -87,7 +87,7 @@ class PlanFile(Message):
     stacks: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     baseline: Name | None = None
     layouts: dict[Name, LayoutSection] = Field(default_factory=_one_card, min_length=1)
-    launches: PositiveInt = 2
+    launches: Annotated[int, Field(ge=1, le=100)] = 2
     repeats: Annotated[int, Field(ge=1, le=100)] = 3
     seeds: Seeds | None = None
     server: ServerSection = ServerSection()

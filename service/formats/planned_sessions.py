@@ -19,7 +19,7 @@ from service.formats.model_files import ModelFile
 from service.formats.orders import CellOrder, LaunchOrder
 from service.formats.plan_files import PlanFile
 from service.formats.planned_cells import planned_cells
-from service.formats.sessions import PolicyOrder, SessionOrder
+from service.formats.sessions import LAUNCHES_MAX, PolicyOrder, SessionOrder
 from service.formats.stack_files import StackFile, first_twice
 from service.formats.yaml_file import FileProblem, FileProblemsError, YamlFile
 
@@ -95,14 +95,15 @@ def plan_session(
     """
     arms = _chosen(matrix, file, stacks, overrides)
     cells = planned_cells(matrix, file)
+    planned = _launches(file, cells, arms)
     return PlannedSession(
         matrix=matrix,
         file=file,
         stacks=arms,
         cells=cells,
-        launches=_launches(file, cells, arms),
+        launches=planned,
         groups=len(shared_launches(cells)),
-        obstacles=_obstacles(matrix, cells, arms),
+        obstacles=_obstacles(matrix, cells, arms, planned),
     )
 
 
@@ -127,7 +128,6 @@ def session_upload(planned: PlannedSession) -> SessionUpload:
     models = {cell.model: matrix.models.named(cell.model).shape for cell in planned.cells}
     clients = {cell.client: matrix.clients.named(cell.client) for cell in planned.cells}
     locks = {name: matrix.locks[client.shown] for name, client in clients.items()}
-    baseline = {stack.file.shape.name: stack.stack.key for stack in planned.stacks}
     order = SessionOrder(
         plan=planned.plan.name,
         pool=planned.plan.pool,
@@ -140,10 +140,19 @@ def session_upload(planned: PlannedSession) -> SessionUpload:
         launches=tuple(_launch_order(launch, models) for launch in planned.launches),
         policy=planned.policy,
         limits=planned.plan.limits,
-        baseline_stack_key=baseline.get(planned.plan.baseline or ""),
+        baseline_stack_key=_baseline_key(planned),
     )
     used = (*locks.values(), *(stack.lock for stack in planned.stacks if stack.lock is not None))
     return SessionUpload(order, {lock.digest: lock.content for lock in used})
+
+
+def _baseline_key(planned: PlannedSession) -> str | None:
+    """Return the key of the plan's own baseline; None where nothing is measured beside it.
+
+    A stack with another version of something is not the one that the plan names.
+    """
+    keys = {stack.stack.name: stack.stack.key for stack in planned.stacks}
+    return keys.get(planned.plan.baseline or "") if len(keys) > 1 else None
 
 
 def _keyed_conditions(cells: Sequence[Cell]) -> Iterable[KeyedCondition]:
@@ -191,9 +200,10 @@ def _chosen(
             f"plan {file.shape.name} names no stack: name one of "
             + (", ".join(fitting) or f"chip {file.shape.cards.chip}; the matrix has none")
         )
-    if twice := first_twice(stack.file.shape.name for stack in stacks):
-        raise StackChoiceError(f"the stack {twice} is named twice")
     stacks[-1] = with_overrides(stacks[-1], overrides)
+    if twice := first_twice(stack.stack.key for stack in stacks):
+        name = next(stack.stack.name for stack in stacks if stack.stack.key == twice)
+        raise StackChoiceError(f"the stack {name} is named twice")
     return tuple(stacks)
 
 
@@ -239,10 +249,19 @@ def _launches(
 
 
 def _obstacles(
-    matrix: Matrix, cells: Sequence[Cell], stacks: Sequence[ChosenStack]
+    matrix: Matrix,
+    cells: Sequence[Cell],
+    stacks: Sequence[ChosenStack],
+    planned: Sequence[Launch],
 ) -> tuple[str, ...]:
+    too_many = len(planned) > LAUNCHES_MAX
     models = {cell.model: matrix.models.named(cell.model).shape.obstacle for cell in cells}
     return (
         *(stack.obstacle for stack in stacks if stack.obstacle is not None),
         *(f"model {name}: {obstacle}" for name, obstacle in models.items() if obstacle),
+        *(
+            [f"{len(planned)} launches, and a session has at most {LAUNCHES_MAX}"]
+            if too_many
+            else []
+        ),
     )

@@ -17,6 +17,8 @@ from service.formats.messages import Message
 from service.formats.orders import ClientOrder, LaunchOrder, Limits, ModelOrder, Progress
 from service.formats.reports import Broken
 
+LAUNCHES_MAX = 2000
+
 
 class PolicyOrder(Message):
     """The tolerances and the least repeats that verdicts of a session are held to.
@@ -44,7 +46,7 @@ class SessionOrder(Message):
     clients: tuple[ClientOrder, ...] = Field(min_length=1, max_length=5)
     conditions: tuple[KeyedCondition, ...] = Field(min_length=1, max_length=2000)
     protocols: tuple[KeyedProtocol, ...] = Field(min_length=1, max_length=20)
-    launches: tuple[LaunchOrder, ...] = Field(min_length=1, max_length=2000)
+    launches: tuple[LaunchOrder, ...] = Field(min_length=1, max_length=LAUNCHES_MAX)
     policy: PolicyOrder
     limits: Limits = Limits()
     baseline_stack_key: Key | None = None

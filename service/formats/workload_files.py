@@ -29,7 +29,8 @@ class WorkloadFile(Message):
 
     prompts: how many at least; prompts_per_concurrency: and this many for each one in flight, so
     that a busier cell reaches its steady state as well. A batch is sent whole, once.
-    warmup_requests: as many as are in flight where it is left out.
+    warmup_requests: as many as are in flight where it is left out; of a batch, how many whole
+    batches, and one where it is left out.
     lengths: 'fixed', or drawn between a ratio and the whole: 'uniform(0.5,1.0)'.
     concurrency, rate: where the plan's cell names none. repeat_s: expected seconds of one repeat.
     """
@@ -98,5 +99,6 @@ class WorkloadFile(Message):
 
     def procedure(self, intensity: Intensity) -> Procedure:
         """Return what happens before each repeat."""
-        warmup = self.warmup_requests
-        return Procedure(self.cache, (intensity.concurrency or 1) if warmup is None else warmup)
+        one_round = 1 if self.load is Load.BATCH else (intensity.concurrency or 1)
+        warmup = one_round if self.warmup_requests is None else self.warmup_requests
+        return Procedure(self.cache, warmup)

@@ -97,14 +97,12 @@ def keep(
     session: WriteSession, files: Files, contents: Sequence[Content], *, now: datetime
 ) -> None:
     """Store contents that are not stored yet; a large one is on the disk before its row is."""
-    for content in contents:
-        if len(content.zstd) > ROW_BYTES_MAX:
-            files.write(content.digest, content.zstd)
+    write_large(files, contents)
     rows = [
         {
             "digest": content.digest,
             "size_bytes": content.size_bytes,
-            "zstd": content.zstd if len(content.zstd) <= ROW_BYTES_MAX else None,
+            "zstd": in_row(content),
             "stored_at": now,
         }
         for content in contents
@@ -113,18 +111,27 @@ def keep(
     insert_absent(session, ArtefactRow, sorted(rows, key=lambda row: str(row["digest"])))
 
 
+def write_large(files: Files, contents: Sequence[Content]) -> None:
+    """Write contents that are too large for a row to the disk."""
+    for content in contents:
+        if in_row(content) is None:
+            files.write(content.digest, content.zstd)
+
+
+def in_row(content: Content) -> bytes | None:
+    """Return the compressed bytes that a content's row holds; None where a file does."""
+    return content.zstd if len(content.zstd) <= ROW_BYTES_MAX else None
+
+
 def hold(session: WriteSession, holder_id: UUID, held: Sequence[Held]) -> None:
     """Say which artefacts a run or launch has; a name it already has stays as it is."""
-    rows = [
-        {
-            "holder_id": holder_id,
-            "name": artefact.name,
-            "digest": artefact.digest,
-            "media_type": artefact.media_type,
-        }
-        for artefact in held
-    ]
+    rows = [{"holder_id": holder_id, **told(artefact)} for artefact in held]
     insert_absent(session, HeldArtefactRow, rows)
+
+
+def told(held: Held) -> dict[str, str]:
+    """Return what a run or launch says of an artefact."""
+    return {"name": held.name, "digest": held.digest, "media_type": held.media_type}
 
 
 def read(session: ReadSession, files: Files, digest: str) -> Content:

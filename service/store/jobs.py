@@ -70,7 +70,6 @@ class StoredJob:
 class Holder:
     """What a report is held to: whose job it is of, and which cells that job has."""
 
-    job_id: UUID
     session_id: UUID
     stack_key: str
     host: str | None
@@ -78,7 +77,7 @@ class Holder:
     cells: frozenset[Cell]
 
 
-# Built once: every report asks it.
+# Built once: every report that is stored table by table asks it.
 HOLDER = select(
     core(JobRow).c.session_id,
     core(JobRow).c.stack_key,
@@ -133,12 +132,19 @@ def claim_next(
 
 
 def holder(session: ReadSession, job_id: UUID) -> Holder:
-    """Return who holds or last held a job, and its cells. Raises UnknownJobError."""
+    """Return whose a job is, and its cells. Raises UnknownJobError."""
+    if (found := find_holder(session, job_id)) is None:
+        raise UnknownJobError(job_id)
+    return found
+
+
+def find_holder(session: ReadSession, job_id: UUID) -> Holder | None:
+    """Return whose a job is, and its cells; None where there is no such job."""
     row = session.connection().execute(HOLDER, {"job_id": job_id}).one_or_none()
     if row is None:
-        raise UnknownJobError(job_id)
+        return None
     cells = frozenset(Cell(cell["condition_key"], cell["protocol_key"]) for cell in row.cells)
-    return Holder(job_id, row.session_id, row.stack_key, row.host, row.fencing_token, cells)
+    return Holder(row.session_id, row.stack_key, row.host, row.fencing_token, cells)
 
 
 def read(session: ReadSession, job_id: UUID) -> StoredJob:
@@ -181,16 +187,19 @@ def cancel_queued(session: WriteSession, session_id: UUID, *, now: datetime) -> 
 def move(session: WriteSession, job: StoredJob, to: JobState, *, now: datetime) -> None:
     """Move a locked job to another state. Raises TransitionError."""
     require_transition(job.state, to)
-    end_lease(session, job.id, to, now=now)
+    end_lease(session, job.id, to, attempt=job.attempt, now=now)
 
 
-def end_lease(session: WriteSession, job_id: UUID, to: JobState, *, now: datetime) -> None:
-    """Set where a locked job goes once nobody holds it."""
+def end_lease(
+    session: WriteSession, job_id: UUID, to: JobState, *, attempt: int, now: datetime
+) -> None:
+    """Set where a locked job goes once nobody holds it, and how many attempts count."""
     session.execute(
         update(JobRow)
         .where(JobRow.id == job_id)
         .values(
             state=to.value,
+            attempt=attempt,
             lease_until=None,
             announced_at=now,
             finished_at=now if to in ENDED else None,

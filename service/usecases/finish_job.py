@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from service.domain.job import ENDED, JobState, Leasing, require_token
-from service.formats.orders import CellOrder
+from service.formats.orders import CellOrder, Finish
 from service.store import jobs, launches, runs, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
@@ -17,16 +17,17 @@ from service.usecases.lose_job import lose_job
 
 
 def finish_job(
-    session: WriteSession, job_id: UUID, *, fencing_token: int, leasing: Leasing, now: datetime
+    session: WriteSession, job_id: UUID, done: Finish, *, leasing: Leasing, now: datetime
 ) -> JobState:
     """Return where a job stands once its runner is done with it.
 
     When its launch broke, each cell without a run gets a broken one. A job that is neither whole
-    nor broken is handed back: it counts as lost. Saying it twice changes nothing.
+    nor broken goes back to its queue: as lost, or as handed back by a runner that was told to
+    end. Saying it twice changes nothing.
     Raises UnknownJobError and StaleTokenError.
     """
     job = jobs.locked(session, job_id)
-    require_token(given=fencing_token, current=job.fencing_token)
+    require_token(given=done.fencing_token, current=job.fencing_token)
     if job.state in ENDED:
         return job.state
     missing = missing_cells(session, job)
@@ -35,7 +36,8 @@ def finish_job(
         runs.keep_all(session, _broken(job, launch, launch.broken, missing, now))
         missing = ()
     if missing and job.state is JobState.CLAIMED:
-        return lose_job(session, job, leasing=leasing, now=now)
+        counted = not done.handed_back
+        return lose_job(session, job, leasing=leasing, now=now, counted=counted)
     if missing:
         return job.state
     jobs.move(session, job, JobState.REPORTED, now=now)

@@ -81,6 +81,11 @@ def _decompressed(name: str, zstd: bytes) -> bytes:
     """Decompress no further than the bound, whatever the frame says of itself."""
     unpacking = zstandard.ZstdDecompressor(max_window_size=ARTEFACT_BYTES_MAX)
     try:
+        stated = zstandard.frame_content_size(zstd)
+        if stated > ARTEFACT_BYTES_MAX:
+            raise ArtefactTooLargeError(name)
+        if stated >= 0:
+            return unpacking.decompress(zstd, max_output_size=ARTEFACT_BYTES_MAX)
         with unpacking.stream_reader(zstd) as reader:
             content = reader.read(ARTEFACT_BYTES_MAX + 1)
     except zstandard.ZstdError as error:

@@ -1,5 +1,6 @@
 """Lose a job whose runner went quiet: back to its queue, or to its end."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from service.domain.job import JobState, Leasing, after_loss, require_transition
@@ -8,18 +9,27 @@ from service.store.database import WriteSession
 from service.store.jobs import StoredJob
 
 
-def lose_job(session: WriteSession, job: StoredJob, *, leasing: Leasing, now: datetime) -> JobState:
+def lose_job(
+    session: WriteSession,
+    job: StoredJob,
+    *,
+    leasing: Leasing,
+    now: datetime,
+    counted: bool = True,
+) -> JobState:
     """Return where a locked, claimed job goes once its runner is lost.
 
     What was reported stays: a job with all its cells is reported, any other is queued again
     while it has attempts left. A job of a cancelled session is cancelled.
+    counted: whether this try is one of its attempts; one that a person cut short is not.
     """
+    attempt = job.attempt if counted else job.attempt - 1
     if sessions.read(session, job.session_id).state == "cancelled":
         state = JobState.CANCELLED
     else:
         require_transition(job.state, JobState.LOST)
-        state = _after(session, job, leasing)
-    jobs.end_lease(session, job.id, state, now=now)
+        state = _after(session, replace(job, attempt=attempt), leasing)
+    jobs.end_lease(session, job.id, state, attempt=attempt, now=now)
     sessions.finish_if_done(session, job.session_id, now=now)
     return state
 

@@ -3,13 +3,12 @@
 from datetime import datetime
 
 from service.domain.cell import Cell
-from service.domain.job import StaleTokenError, require_token
+from service.domain.job import require_token
 from service.formats.reports import RunReport, Stored
-from service.store import artefacts, jobs, runs, samples
+from service.store import jobs, runs, whole_runs
 from service.store.artefacts import Files
-from service.store.database import WriteSession
-from service.store.jobs import Holder
-from service.store.runs import NewRun
+from service.store.database import ReadSession, WriteSession
+from service.store.whole_runs import ToldRun, WholeRun
 from service.usecases.keep_artefact import checked, held
 
 
@@ -30,39 +29,21 @@ def report_run(session: WriteSession, report: RunReport, *, files: Files, now: d
     Raises UnknownJobError, StaleTokenError, CellNotInJobError, and whatever
     service.usecases.keep_artefact.checked raises.
     """
-    contents = checked(report.artefacts)
-    job = jobs.holder(session, report.job_id)
-    try:
-        require_token(given=report.fencing_token, current=job.fencing_token)
-    except StaleTokenError:
-        # Sent again after the job went on: what was stored in time is stored.
-        if runs.is_stored(session, report.run_id):
-            return Stored(run_id=report.run_id, stored=False)
-        raise
-    _require_cell(job, report)
-    if not runs.keep(session, _new(report, job, now)):
-        return Stored(run_id=report.run_id, stored=False)
-    samples.keep(session, report.run_id, report.values)
-    artefacts.keep(session, files, contents, now=now)
-    artefacts.hold(session, report.run_id, held(report.artefacts))
-    return Stored(run_id=report.run_id, stored=True)
+    stored = whole_runs.keep(session, files, whole_run(report, now))
+    if not stored:
+        _require_welcome(session, report)
+    return Stored(run_id=report.run_id, stored=stored)
 
 
-def _require_cell(job: Holder, report: RunReport) -> None:
-    if Cell(report.condition_key, report.protocol_key) not in job.cells:
-        raise CellNotInJobError(report)
-
-
-def _new(report: RunReport, job: Holder, now: datetime) -> NewRun:
-    return NewRun(
+def whole_run(report: RunReport, now: datetime) -> WholeRun:
+    """Return a report as what is stored of it, its artefacts checked."""
+    run = ToldRun(
         id=report.run_id,
-        session_id=job.session_id,
-        job_id=job.job_id,
+        job_id=report.job_id,
+        fencing_token=report.fencing_token,
         launch_id=report.launch_id,
         condition_key=report.condition_key,
         protocol_key=report.protocol_key,
-        stack_key=job.stack_key,
-        host=job.host or "",
         state=report.state,
         measured_at=report.measured_at,
         finished_at=report.finished_at,
@@ -72,3 +53,17 @@ def _new(report: RunReport, job: Holder, now: datetime) -> NewRun:
         findings=[finding.model_dump(mode="json") for finding in report.findings],
         broken=None if report.broken is None else report.broken.model_dump(mode="json"),
     )
+    return WholeRun(run, report.values, checked(report.artefacts), held(report.artefacts))
+
+
+def _require_welcome(session: ReadSession, report: RunReport) -> None:
+    """Raise what forbids a report that was not stored, unless its place was taken before.
+
+    One that is sent again after its job went on is no error: what was stored in time is stored.
+    """
+    if runs.is_stored(session, report.run_id):
+        return
+    job = jobs.holder(session, report.job_id)
+    require_token(given=report.fencing_token, current=job.fencing_token)
+    if Cell(report.condition_key, report.protocol_key) not in job.cells:
+        raise CellNotInJobError(report)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Engine
 
 from service.domain.job import JobState, Leasing
-from service.formats.orders import Claim, JobOrder
+from service.formats.orders import Claim, Finish, JobOrder
 from service.formats.reports import LaunchReport, RunReport, Stored
 from service.formats.sessions import SessionOrder, SessionRead
 from service.store.artefacts import ArtefactFiles
@@ -50,12 +50,14 @@ def tell_launch(engine: Engine, sent: LaunchReport, *, now: datetime = NOW) -> N
         report_launch(session, sent, files=FILES, now=now)
 
 
-def finish(engine: Engine, order: JobOrder, *, now: datetime = NOW) -> JobState:
+def finish(
+    engine: Engine, order: JobOrder, *, handed_back: bool = False, now: datetime = NOW
+) -> JobState:
     with writing(engine) as session:
         return finish_job(
             session,
             order.job_id,
-            fencing_token=order.fencing_token,
+            Finish(fencing_token=order.fencing_token, handed_back=handed_back),
             leasing=LEASING,
             now=now,
         )

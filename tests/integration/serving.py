@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,7 +29,7 @@ class Heard:
 
     nudges: list[Nudge] = field(default_factory=list)
 
-    def __call__(self, nudges: Sequence[Nudge]) -> None:
+    def __call__(self, nudges: Iterable[Nudge]) -> None:
         self.nudges += nudges
 
 

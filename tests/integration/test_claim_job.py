@@ -6,7 +6,6 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Engine
 
-from service.domain.job import JobState
 from service.formats.orders import Claim
 from service.store.database import writing
 from service.usecases.know_runner import register_runner, set_runner_state
@@ -140,7 +139,7 @@ def test_a_requeued_job_whose_cells_have_all_arrived_is_ended_not_handed_out(
     following = path.claimed(engine)
 
     assert following.ordinal == 1
-    assert path.read(engine, session_id).jobs[0].state == JobState.REPORTED
+    assert path.read(engine, session_id).jobs[0].state == "reported"
 
 
 def test_a_job_that_is_lost_too_often_is_given_up_and_the_next_one_comes(engine: Engine) -> None:
@@ -151,4 +150,4 @@ def test_a_job_that_is_lost_too_often_is_given_up_and_the_next_one_comes(engine:
 
     assert [order.ordinal for order in tries] == [0, 0, 0]
     assert following.ordinal == 1
-    assert path.read(engine, session_id).jobs[0].state == JobState.GIVEN_UP
+    assert path.read(engine, session_id).jobs[0].state == "given up"

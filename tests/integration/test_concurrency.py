@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from threading import Barrier
 from typing import TypeVar
 from uuid import uuid4
@@ -11,6 +12,7 @@ from uuid import uuid4
 from sqlalchemy import Engine, func, select
 
 from service.formats.orders import JobOrder, Renewal
+from service.formats.reports import RunReport
 from service.store import jobs
 from service.store.database import reading, writing
 from service.store.tables import RunRow, SampleRow
@@ -57,12 +59,16 @@ def test_the_same_report_from_ten_threads_fifty_times_is_one_run(engine: Engine)
     assert (runs, samples) == (1, 3)
 
 
+def _stored(engine: Engine, report: RunReport) -> bool:
+    return path.report(engine, report).stored
+
+
 def test_ten_reports_of_one_cell_are_one_run(engine: Engine) -> None:
     path.submit(engine, builders.session_order())
     order = path.claimed(engine)
     sent = [builders.run_report(order) for _ in range(10)]
 
-    stored = at_once([lambda report=each: path.report(engine, report).stored for each in sent])
+    stored = at_once([partial(_stored, engine, each) for each in sent])
 
     assert sum(stored) == 1
 
@@ -79,7 +85,7 @@ def test_twenty_claimers_take_each_job_once(engine: Engine) -> None:
             done.append(order)
         return done
 
-    taken = at_once([lambda name=f"r{index}": work(name) for index in range(20)])
+    taken = at_once([partial(work, f"r{index}") for index in range(20)])
 
     times = Counter(order.job_id for orders in taken for order in orders)
     assert len(times) == 30
@@ -91,7 +97,7 @@ def test_twenty_claimers_get_one_job_of_one_session(engine: Engine) -> None:
 
     taken = at_once(
         [
-            lambda name=f"r{index}": path.claim(engine, builders.claim(name, host=name))
+            partial(path.claim, engine, builders.claim(f"r{index}", host=f"r{index}"))
             for index in range(20)
         ]
     )
@@ -102,7 +108,7 @@ def test_twenty_claimers_get_one_job_of_one_session(engine: Engine) -> None:
 def test_one_claim_repeated_at_once_leaves_one_holder(engine: Engine) -> None:
     one_launch_sessions(engine, 3)
 
-    at_once([lambda: path.claim(engine)] * 5)
+    at_once([lambda: path.claim(engine)] * 3)
 
     with reading(engine) as session:
         states = jobs.counts(session)

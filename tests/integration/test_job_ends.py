@@ -72,6 +72,16 @@ def test_a_job_with_cells_missing_goes_back_to_its_queue(engine: Engine) -> None
     assert path.finish(engine, order) is JobState.QUEUED
 
 
+def test_a_job_that_is_handed_back_again_and_again_is_never_given_up(engine: Engine) -> None:
+    path.submit(engine, builders.session_order())
+
+    states = [path.finish(engine, path.claimed(engine), handed_back=True) for _ in range(5)]
+
+    assert states == [JobState.QUEUED] * 5
+    order = path.claimed(engine)
+    assert (order.attempt, order.fencing_token) == (1, 6)
+
+
 def test_a_broken_launch_makes_its_cells_broken_runs(engine: Engine) -> None:
     session_id = path.submit(engine, builders.session_order())
     order = path.claimed(engine)

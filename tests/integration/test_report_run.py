@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from service.domain.job import StaleTokenError
 from service.formats.orders import JobOrder
-from service.formats.reports import ARTEFACT_BYTES_MAX, Artefact, GateFinding
+from service.formats.reports import ARTEFACT_BYTES_MAX, Artefact, GateFinding, RunReport
 from service.store import runs, samples
 from service.store.database import reading
 from service.store.jobs import UnknownJobError
@@ -104,7 +104,7 @@ def test_a_job_nobody_knows_is_refused(engine: Engine, order: JobOrder) -> None:
         path.report(engine, sent)
 
 
-def _with(order: JobOrder, artefact: Artefact) -> "builders.RunReport":
+def _with(order: JobOrder, artefact: Artefact) -> RunReport:
     return builders.run_report(order).model_copy(update={"artefacts": (artefact,)})
 
 

@@ -171,6 +171,8 @@ def test_only_the_metric_asked_for_is_judged_by_the_tolerance_asked_for() -> Non
     ("arguments", "words"),
     [
         (["base.jsonl", "none.jsonl"], "no file none.jsonl"),
+        (["one.jsonl", "none.jsonl"], "no file one.jsonl"),
+        (["ed2ac6d66903", "3f5a11a4df82", "--tolerance", "0.1"], "--tolerance is for files"),
         (["base.jsonl", "base.jsonl", "--metric", "ttft_p5O"], "did you mean ttft_p"),
         (["base.jsonl", "base.jsonl", "--tolerance", "3"], "between 0 and 1"),
     ],

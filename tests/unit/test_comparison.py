@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.comparison import Comparison, Obstacle, Side, compare, failed_gates
+from service.domain.comparison import Comparison, Obstacle, Side, compare
 from service.domain.condition import (
     Cards,
     Condition,
@@ -17,7 +17,6 @@ from service.domain.condition import (
 from service.domain.metric import METRICS
 from service.domain.policy import Policy
 from service.domain.protocol import Protocol
-from service.domain.validity import RunFacts, check
 from service.domain.verdict import Outcome
 
 CONDITION = Condition(
@@ -95,12 +94,6 @@ def test_unlike_conditions_come_before_obstacles() -> None:
     invalid = Side(other, PROTOCOL, SLOWER, (Obstacle(Outcome.INVALID, "ttft_zero"),))
 
     assert against(invalid).outcome is Outcome.NOT_COMPARABLE
-
-
-def test_only_failed_gates_are_obstacles_and_they_name_themselves() -> None:
-    obstacles = failed_gates(check(RunFacts(ttft_p50=0.0, duration_s=1.0)))
-
-    assert [obstacle.reason.partition(":")[0] for obstacle in obstacles] == ["ttft_zero"]
 
 
 def test_a_metric_that_only_the_baseline_has_is_missing() -> None:

@@ -3,6 +3,7 @@
 The recipe here installs nothing but our own platform, so no index is asked.
 """
 
+import fcntl
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from runners.stacks import environment as environments
-from runners.stacks.build_commands import build_wheel
+from runners.stacks.build_commands import build_wheel, python_minor
 from runners.stacks.build_step import BuildStepError, Workshop
 from runners.stacks.environment import Environment, NoSpaceError, Recipe, base_python, build
 from runners.stacks.measured import ProbeError, measured_versions
@@ -160,7 +161,40 @@ def test_downloads_are_passed_on_as_progress(tmp_path: Path) -> None:
 
     workshop.run("x", ["sh", "-c", "echo 'Downloading a (3MiB)'; sleep 1"], limit_s=30)
 
-    assert said == ["Downloading a (3MiB)"]
+    assert said[-1] == "Downloading a (3MiB)"
+
+
+def test_a_silent_command_is_stopped_by_whoever_is_told_of_it(tmp_path: Path) -> None:
+    def stop(_text: str, _fraction: float | None) -> None:
+        raise InterruptedError
+
+    workshop = Workshop(os.environ, tmp_path / "log", stop, tmp_path)
+
+    with pytest.raises(InterruptedError):
+        workshop.run("sleeping", ["sleep", "60"], limit_s=30)
+
+
+def test_a_command_does_not_see_the_runners_own_settings(tmp_path: Path) -> None:
+    variables = {**os.environ, "KUNLINE_TOKEN": "kl_1", "PIP_INDEX_URL": "kept"}
+    workshop = Workshop(variables, tmp_path / "log", told, tmp_path)
+
+    workshop.run("env", ["env"], limit_s=30)
+
+    assert "kl_1" not in workshop.log.read_text()
+    assert "PIP_INDEX_URL=kept" in workshop.log.read_text()
+
+
+def test_who_waits_for_another_builder_is_told_and_can_stop(tmp_path: Path) -> None:
+    def stop(text: str, _fraction: float | None) -> None:
+        raise InterruptedError(text)
+
+    digest = RECIPE.digest(python_minor(base_python()))
+    (tmp_path / "environments").mkdir()
+    with (tmp_path / "environments" / f"{digest}.lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+        with pytest.raises(InterruptedError, match="waiting for another runner"):
+            build(RECIPE, cache=tmp_path, variables=os.environ, progress=stop)
 
 
 def test_a_python_that_does_not_run_is_an_error(tmp_path: Path) -> None:

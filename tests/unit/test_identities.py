@@ -54,6 +54,14 @@ def test_a_condition_that_differs_in_any_one_field_is_refused_and_the_field_name
     assert other.key != CONDITION.key
 
 
+def test_a_number_and_the_text_that_reads_like_it_are_different_conditions() -> None:
+    number = replace(CONDITION, server_arguments={"page-size": 64})
+    text = replace(CONDITION, server_arguments={"page-size": "64"})
+
+    with pytest.raises(UnlikeConditionsError, match='page-size: 64 ≠ "64"'):
+        require_same(number, text)
+
+
 def test_equal_conditions_are_comparable() -> None:
     require_same(CONDITION, replace(CONDITION))
 

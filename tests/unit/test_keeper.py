@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runners.stacks.kept import Kept, NotStartedError, kept, tail
+from runners.stacks.kept import KEEPER, Kept, NotStartedError, kept, tail
 
 PROJECT = Path(__file__).parents[2]
 PATIENCE_S = 15.0
@@ -56,6 +56,20 @@ while time.monotonic() < until:
     if os.fork():
         os._exit(0)
 time.sleep(300)
+"""
+
+
+# The keeper, where a command is always over before it is looked at.
+SLOW_KEEPER = """
+import os, subprocess, sys, time
+sys.path.insert(0, sys.argv[1])
+import keeper
+class Slow(subprocess.Popen):
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        time.sleep(0.5)
+subprocess.Popen = Slow
+sys.exit(keeper.main([str(os.pipe()[0]), "1", "sh", "-c", "exit 7"]))
 """
 
 
@@ -231,3 +245,11 @@ def test_a_tail_is_the_last_lines_that_say_something(tmp_path: Path) -> None:
     log.write_text("one\n\ntwo\n\n\nthree\n\n")
 
     assert tail(log, lines=2) == "two\nthree"
+
+
+def test_a_command_that_is_over_at_once_is_not_waited_for_forever() -> None:
+    command = [sys.executable, "-c", SLOW_KEEPER, str(KEEPER.parent)]
+
+    ended = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_S)
+
+    assert ended.returncode == 7

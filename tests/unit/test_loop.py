@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Event
 from uuid import UUID, uuid4
 
+from pydantic import ValidationError
+
 from runners.benchmarks.repeat import Repeat, RepeatStoppedError
 from runners.delivery import Courier, Spool
 from runners.loop import Loop
@@ -47,6 +49,7 @@ class FakeService:
         self.answer: Renewed | Exception = Renewed(cancelled=False, lease_s=45)
         self.finished: list[tuple[UUID, int]] = []
         self.reports: list[RunReport | LaunchReport] = []
+        self.handed_back = False
 
     def claim(self, claim: Claim) -> JobOrder | None:
         self.claims += 1
@@ -60,8 +63,9 @@ class FakeService:
             raise self.answer
         return self.answer
 
-    def finish(self, job_id: UUID, fencing_token: int) -> JobRead:
+    def finish(self, job_id: UUID, fencing_token: int, *, handed_back: bool) -> JobRead:
         self.finished.append((job_id, fencing_token))
+        self.handed_back = handed_back
         if isinstance(self.answer, Exception):
             raise self.answer
         return JobRead(
@@ -201,6 +205,7 @@ def test_the_end_of_the_process_stops_the_launch_and_hands_the_job_back(tmp_path
     assert not thread.is_alive()
     assert steps.events[-1] == "down"
     assert service.finished == [(UUID(int=1), 1)]
+    assert service.handed_back
 
 
 def test_a_service_that_is_away_while_a_job_runs_stops_nothing(tmp_path: Path) -> None:
@@ -218,6 +223,7 @@ def test_a_mistake_in_a_job_hands_it_back_and_the_loop_goes_on(tmp_path: Path) -
     assert loop(tmp_path, service, FailingSteps()).once()
 
     assert service.finished == [(UUID(int=1), 1)]
+    assert not service.handed_back
 
 
 def test_a_service_that_is_away_is_asked_again(tmp_path: Path) -> None:
@@ -231,6 +237,33 @@ def test_a_service_that_is_away_is_asked_again(tmp_path: Path) -> None:
     thread.join(10)
 
     assert service.claims >= 3
+
+
+def test_an_answer_that_cannot_be_read_ends_neither_the_lease_nor_the_loop(tmp_path: Path) -> None:
+    service = FakeService(job())
+    service.answer = unreadable()
+
+    assert loop(tmp_path, service).once()
+    assert any(isinstance(report, RunReport) for report in service.reports)
+
+    service.errors = [unreadable()]
+    running = loop(tmp_path, service)
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    until(lambda: service.claims == 2)
+    time.sleep(0.1)
+
+    assert thread.is_alive()
+    running.ending.give("over")
+    thread.join(10)
+
+
+def unreadable() -> ValidationError:
+    try:
+        Renewed.model_validate_json(b'{"a newer field": 1}')
+    except ValidationError as error:
+        return error
+    raise AssertionError("it was read")
 
 
 def test_a_nudge_ends_the_wait(tmp_path: Path) -> None:

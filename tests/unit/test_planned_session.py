@@ -9,6 +9,7 @@ from service.domain.condition import Load
 from service.domain.key import content_key
 from service.domain.metric import METRIC_REVISION
 from service.domain.protocol import MEASURING_REVISION
+from service.formats import planned_sessions
 from service.formats.chosen_stacks import OverrideError
 from service.formats.matrix_files import UnknownFileError, read_matrix
 from service.formats.planned_sessions import (
@@ -19,7 +20,8 @@ from service.formats.planned_sessions import (
     session_upload,
 )
 from service.formats.sessions import SessionOrder
-from service.formats.yaml_file import FileProblemsError
+from service.formats.workload_files import Intensity, WorkloadFile
+from service.formats.yaml_file import FileProblemsError, read_yaml
 from tests.matrix_directory import FILES, matrix_directory
 
 
@@ -162,6 +164,43 @@ def test_torch_is_not_in_the_lock_so_another_one_is_built(tmp_path: Path) -> Non
 
     assert order.stacks[1].build is not None
     assert order.stacks[1].build.torch == "2.12.0"
+
+
+def test_a_stack_may_be_held_against_itself_with_another_version(tmp_path: Path) -> None:
+    both = planned(tmp_path, stacks=("cpu-0.5.18",) * 2, overrides=(("torch", "2.12.0+cpu"),))
+
+    order = session_upload(both).order
+
+    assert order.baseline_stack_key == order.stacks[0].key != order.stacks[1].key
+
+
+def test_an_overridden_stack_is_not_the_plans_baseline(tmp_path: Path) -> None:
+    alone = planned(tmp_path, stacks=("cpu-0.5.18",), overrides=(("torch", "2.12.0+cpu"),))
+
+    assert session_upload(alone).order.baseline_stack_key is None
+
+
+def test_a_baseline_alone_is_held_to_what_is_pinned(tmp_path: Path) -> None:
+    assert (
+        session_upload(planned(tmp_path, stacks=("cpu-0.5.18",))).order.baseline_stack_key is None
+    )
+
+
+def test_more_launches_than_a_session_holds_are_an_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planned_sessions, "LAUNCHES_MAX", 3)
+
+    with pytest.raises(NotRunnableError, match="8 launches, and a session has at most 3"):
+        session_upload(planned(tmp_path))
+
+
+def test_a_fixed_batch_is_warmed_up_by_one_batch(tmp_path: Path) -> None:
+    batch = "name: batch\nload: batch\nconcurrency: 32\ninput_tokens: 8\noutput_tokens: 8\n"
+    (tmp_path / "batch.yaml").write_text(batch)
+    workload = read_yaml(tmp_path / "batch.yaml", WorkloadFile).shape
+
+    assert workload.procedure(Intensity(concurrency=32)).warmup_requests == 1
 
 
 def test_a_driver_is_the_hosts_so_the_build_stays(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from runners.devices.device import Card, Memory
-from runners.preflight import host, serving
+from runners.preflight import host, layers, serving
 from runners.preflight.layers import Breaks, Check, Found, Skipped, Works, broken, checked
 from runners.preflight.measured import MeasuredPython
 from service.domain.condition import Load
@@ -50,6 +51,35 @@ def test_a_check_is_told_its_limit() -> None:
 
     assert broken(checked([Check(Layer.OPERATOR, find, limit_s=7.0)])) is None
     assert limits == [7.0]
+
+
+def test_a_check_that_forgets_its_limit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "MARGIN_S", 0.1)
+    over = Event()
+
+    def hang(_limit_s: float) -> Found:
+        over.wait(30)
+        return Works()
+
+    found = broken(checked([Check(Layer.MEMORY, hang, limit_s=0.1)]))
+    over.set()
+
+    assert found is not None
+    assert "was not done after" in found.finding
+
+
+def test_what_a_check_raises_is_raised_where_it_is_waited_for() -> None:
+    def fail(_limit_s: float) -> Found:
+        raise LookupError("no such card")
+
+    with pytest.raises(LookupError, match="no such card"):
+        checked([Check(Layer.MEMORY, fail)])
+
+
+def test_a_finding_holds_no_secret() -> None:
+    (finding,) = checked([Check(Layer.DEVICE, lambda _: Breaks("asked redis://:pw@host/0"))])
+
+    assert "pw" not in finding.finding
 
 
 def test_more_cards_asked_for_than_held_is_broken() -> None:

@@ -102,6 +102,23 @@ def test_a_file_that_is_not_there_is_wrong_input(tmp_path: Path) -> None:
     assert [each["code"] for each in document(result)["unreadable"]] == ["no_such_file"]
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "**foo", "a\0b"])
+def test_a_name_that_no_file_can_have_is_wrong_input(name: str) -> None:
+    result = run(name, "--json")
+
+    assert result.exit_code == 2
+    assert len(document(result)["unreadable"]) == 1
+
+
+def test_brackets_in_a_files_name_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "out[a].jsonl", [serving()])
+
+    assert "out[a].jsonl:1" in run("out[a].jsonl").stdout
+
+
 def test_a_person_reads_a_table_and_what_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

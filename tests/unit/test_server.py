@@ -1,10 +1,20 @@
 """How a server is started, and which layer its last words point at."""
 
+import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from runners.stacks.server import Launch, server_command, server_environment
+from runners.stacks import server as servers
+from runners.stacks.server import (
+    Launch,
+    ServerError,
+    server_command,
+    server_environment,
+    serving,
+)
 from runners.stacks.server_log import suggested_layer
 from service.domain.layer import Layer
 
@@ -65,3 +75,21 @@ def test_the_server_sees_nothing_of_the_runners_environment_that_could_change_it
 )  # fmt: skip
 def test_a_dead_servers_last_words_point_at_a_layer(last_words: str, layer: Layer) -> None:
     assert suggested_layer(last_words) is layer
+
+
+def test_who_answers_on_a_port_that_our_server_did_not_get_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def somebody_elses_is(_base_url: str) -> bool:
+        time.sleep(2)
+        return True
+
+    monkeypatch.setattr(servers, "free_port", lambda: 31000)
+    monkeypatch.setattr(servers, "_healthy", somebody_elses_is)
+    launch = replace(LAUNCH, python=Path("/bin/false"), log=tmp_path / "server.log")
+
+    with (
+        pytest.raises(ServerError, match="the server ended with 1"),
+        serving(launch, inherited=os.environ, start_limit_s=30),
+    ):
+        pass

@@ -91,10 +91,19 @@ def test_counts_of_tokens_are_no_secrets(name: str) -> None:
         ("--admin-api-key=sk-1", f"--admin-api-key={REDACTED}"),
         ("--ssl-keyfile-password 'a b' --tp 2", f"--ssl-keyfile-password {REDACTED} --tp 2"),
         ("redis://user:pw@host:6379/0", f"redis://{REDACTED}@host:6379/0"),
+        ("redis://:pw@host:6379/0", f"redis://{REDACTED}@host:6379/0"),
+        ("https://ghp_1@host/x.whl", f"https://{REDACTED}@host/x.whl"),
+        ("ServerArgs(api_key='sk-1', tp_size=2)", f"ServerArgs(api_key={REDACTED}, tp_size=2)"),
+        ("ServerArgs(api_key=None, tp_size=2)", "ServerArgs(api_key=None, tp_size=2)"),
+        ('{"admin_api_key": "sk 1"}', f'{{"admin_api_key": {REDACTED}}}'),
+        ("HF_TOKEN=hf_1 python", f"HF_TOKEN={REDACTED} python"),
+        ("Authorization: Bearer abc.def", f"Authorization: Bearer {REDACTED}"),
+        ("KeyError: 'model.layers.0'", "KeyError: 'model.layers.0'"),
+        ("#new-token: 12, max_total_num_tokens=16", "#new-token: 12, max_total_num_tokens=16"),
         ("--max-total-tokens 16384", "--max-total-tokens 16384"),
     ],
 )
-def test_secrets_in_a_command_line_are_removed(text: str, clean: str) -> None:
+def test_secrets_in_a_command_line_or_a_log_are_removed(text: str, clean: str) -> None:
     assert redacted_text(text) == clean
     assert redacted({"launch_command": text}) == {"launch_command": clean}
 

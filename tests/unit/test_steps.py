@@ -2,20 +2,25 @@
 
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from runners.benchmarks.repeat import Bench, Repeat
 from runners.devices.device import Card
 from runners.preflight.layers import Skipped, Works
 from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError
-from runners.stacks.server import ServerError
-from runners.steps import HostSteps, _layers_named, with_absent
+from runners.stacks.build_step import Progress as BuildProgress
+from runners.stacks.kept import Kept
+from runners.stacks.server import Server, ServerError
+from runners.steps import HostSteps, ServerAndClient, _layers_named, with_absent
 from service.client import RefusedError
 from service.domain.layer import Layer
 from service.domain.stack import Component, Stack, SwapScope
 from service.formats.orders import ModelOrder, Progress
 from service.formats.problems import Problem
-from tests.runner_orders import DIGEST, job
+from tests.runner_orders import DIGEST, condition, job
 
 CARD = Card(0, "core", "shared")
 
@@ -141,3 +146,35 @@ def test_a_server_that_dies_of_a_stop_is_no_broken_layer(tmp_path: Path) -> None
 
     with pytest.raises(StoppedError), _layers_named(stop):
         raise ServerError("the server ended with 143", log=log)
+
+
+def test_values_measured_while_the_server_went_away_are_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text("Killed\n", encoding="utf-8")
+    over = SimpleNamespace(exit_code=137)
+    server = Server("http://127.0.0.1:1", 1, tmp_path / "server.log", 1.0, cast("Kept", over))
+    repeat = Repeat(1, 0.0, 1.0, 0.0, {"ttft_p50": 0.1}, (), {})
+    bench = SimpleNamespace(repeat=lambda *_, **__: repeat)
+
+    with pytest.raises(ServerError, match="the server ended with 137"):
+        ServerAndClient(server, cast("Bench", bench)).repeat(
+            condition(), name="r", seed=1, stopped=lambda: False
+        )
+
+
+def test_a_build_that_takes_too_long_in_all_breaks_at_its_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(_recipe: object, *, progress: BuildProgress, **_more: object) -> None:
+        while True:
+            progress("Downloading torch", None)
+
+    monkeypatch.setattr("runners.steps.build", endless)
+    order, lock = job(), b"lock"
+    assert order.stack.build is not None
+    ordered = order.stack.build.model_copy(update={"lock": sha256(lock).hexdigest()})
+
+    with pytest.raises(LayerBrokenError, match="not built within 0 s") as caught:
+        steps(tmp_path, {ordered.lock: lock})._environment(
+            ordered, nothing, Layer.CLIENT, limit_s=0.05
+        )
+    assert caught.value.layer is Layer.CLIENT

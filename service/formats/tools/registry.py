@@ -48,8 +48,8 @@ def read_file(path: Path) -> Readings:
         return read_bytes(path.read_bytes(), file=name)
     except FileNotFoundError:
         return Readings((), (Unreadable(name, None, "no_such_file", f"no file {name}"),))
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         return Readings((), (Unreadable(name, None, "cannot_open", f"{name}: {reason}"),))
 
 

@@ -23,7 +23,16 @@ _SECRET_FLAG = re.compile(
     r"(\"[^\"]*\"|'[^']*'|\S+)",
     re.IGNORECASE,
 )
-_SECRET_IN_URL = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
+# As a program prints its settings: api_key='…', HF_TOKEN=…, "password": "…". A bare 'key' is not
+# taken for one here: logs name the keys of maps.
+_SECRET_SETTING = re.compile(
+    r"((?:\b|_)(?:api_?key|secret|password|passwd|credentials?|(?:auth|access|hf|hub|api|refresh|"
+    r"session)[_-]?token|private_key|secret_key|access_key)[\"']?\s*[=:]\s*)"
+    r"(?!(?:None|null|True|true|False|false)\b)(\"[^\"]*\"|'[^']*'|[^\s,;)}\]\"']+)",
+    re.IGNORECASE,
+)
+_SECRET_HEADER = re.compile(r"(\bBearer\s+)[^\s,;)}\]\"']+", re.IGNORECASE)
+_SECRET_IN_URL = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 
 # Fact to the names it has had, newest first; dots lead into an object.
 FACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -127,8 +136,10 @@ def redacted(server_info: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def redacted_text(text: str) -> str:
-    """Return a command line or log line without the values of secret flags and of addresses."""
-    return _SECRET_IN_URL.sub(REDACTED, _SECRET_FLAG.sub(rf"\1\2{REDACTED}", text))
+    """Return a text without secrets: of flags, of settings by name, of headers and of addresses."""
+    text = _SECRET_FLAG.sub(rf"\1\2{REDACTED}", text)
+    text = _SECRET_SETTING.sub(rf"\1{REDACTED}", text)
+    return _SECRET_IN_URL.sub(REDACTED, _SECRET_HEADER.sub(rf"\1{REDACTED}", text))
 
 
 def _is_secret(name: str, value: object) -> bool:

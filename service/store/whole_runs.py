@@ -1,0 +1,164 @@
+"""Queries that store a reported run with all that belongs to it: samples and artefacts."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.types import LargeBinary
+
+from service.domain.cell import Cell
+from service.store import artefacts, jobs, runs, samples
+from service.store.artefacts import Content, Files, Held
+from service.store.database import WriteSession
+from service.store.runs import NewRun
+
+# PostgreSQL takes the whole of a run in one statement: what that saves is less the database's time
+# than ours, which is spent a statement at a time. Foreign keys are looked at when it ends.
+ALL_AT_ONCE = text("""
+    WITH sent AS (SELECT CAST(:sent AS jsonb) AS told),
+    stored AS (
+        INSERT INTO run (
+            id, session_id, job_id, launch_id, condition_key, protocol_key, stack_key, host,
+            state, measured_at, finished_at, stored_at, seeds, overhead_s, findings, broken
+        )
+        SELECT
+            said.id, job.session_id, job.id, said.launch_id, said.condition_key,
+            said.protocol_key, job.stack_key, job.host, said.state, said.measured_at,
+            said.finished_at, said.stored_at, said.seeds, said.overhead_s, said.findings,
+            said.broken
+        FROM sent, jsonb_to_record(told -> 'run') AS said(
+            id uuid, job_id uuid, fencing_token numeric, launch_id uuid, condition_key text,
+            protocol_key text, state text, measured_at timestamptz, finished_at timestamptz,
+            stored_at timestamptz, seeds jsonb, overhead_s jsonb, findings jsonb, broken jsonb
+        )
+        JOIN job ON job.id = said.job_id AND job.fencing_token = said.fencing_token
+        WHERE job.launch -> 'cells' @> jsonb_build_array(jsonb_build_object(
+            'condition_key', said.condition_key, 'protocol_key', said.protocol_key
+        ))
+        ON CONFLICT DO NOTHING RETURNING id, stored_at
+    ),
+    sampled AS (
+        INSERT INTO sample (run_id, metric, packed, count, median, min, max)
+        SELECT id, metric, decode(packed, 'hex'), count, median, min, max
+        FROM stored, sent, jsonb_to_recordset(told -> 'samples') AS said(
+            metric text, packed text, count int, median float8, min float8, max float8
+        )
+    ),
+    kept AS (
+        INSERT INTO artefact (digest, size_bytes, zstd, stored_at)
+        SELECT
+            digest, size_bytes, substring(CAST(:bytes AS bytea) FROM begins FOR length), stored_at
+        FROM stored, sent, jsonb_to_recordset(told -> 'contents') AS said(
+            digest text, size_bytes int, begins int, length int
+        )
+        ON CONFLICT DO NOTHING
+    ),
+    held AS (
+        INSERT INTO held_artefact (holder_id, name, digest, media_type)
+        SELECT id, name, digest, media_type
+        FROM stored, sent, jsonb_to_recordset(told -> 'held') AS said(
+            name text, digest text, media_type text
+        )
+        ON CONFLICT DO NOTHING
+    )
+    SELECT id FROM stored
+""").bindparams(bindparam("bytes", type_=LargeBinary()))
+
+
+@dataclass(frozen=True, slots=True)
+class ToldRun:
+    """A run as its report tells it; whose it is stands in the row of its job."""
+
+    id: UUID
+    job_id: UUID
+    fencing_token: int
+    launch_id: UUID
+    condition_key: str
+    protocol_key: str
+    state: str
+    measured_at: datetime
+    finished_at: datetime
+    stored_at: datetime
+    seeds: list[int]
+    overhead_s: list[float]
+    findings: list[Mapping[str, Any]]
+    broken: Mapping[str, Any] | None
+
+
+NAMES = tuple(field.name for field in fields(ToldRun))
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """A run, its samples by metric name, its artefacts' contents and what they are called."""
+
+    run: ToldRun
+    values: Mapping[str, Sequence[float]]
+    contents: Sequence[Content]
+    held: Sequence[Held]
+
+
+def keep(session: WriteSession, files: Files, whole: WholeRun) -> bool:
+    """Store all of a run and return True, or store nothing of it and return False.
+
+    Nothing is stored when the run's id or its job's cell is taken, when the fencing token is not
+    the job's, when the job has no such cell, and when there is no such job.
+    """
+    artefacts.write_large(files, whole.contents)
+    connection = session.connection()
+    if connection.dialect.name == "postgresql":
+        return connection.execute(ALL_AT_ONCE, parameters(whole)).first() is not None
+    return _keep_apart(session, files, whole)
+
+
+def parameters(whole: WholeRun) -> Mapping[str, Any]:
+    """Return what ALL_AT_ONCE takes: one text for all but the contents, and their bytes."""
+    told: list[Mapping[str, Any]] = []
+    parts: list[bytes] = []
+    begins = 1
+    for content in sorted(whole.contents, key=lambda content: content.digest):
+        part = artefacts.in_row(content)
+        length = None if part is None else len(part)
+        told.append(
+            {
+                "digest": content.digest,
+                "size_bytes": content.size_bytes,
+                "begins": begins,
+                "length": length,
+            }
+        )
+        parts.append(part or b"")
+        begins += len(part or b"")
+    sent = {
+        "run": _row(whole.run),
+        "samples": [samples.told(metric, sample) for metric, sample in whole.values.items()],
+        "contents": told,
+        "held": [artefacts.told(held) for held in whole.held],
+    }
+    return {"sent": json.dumps(sent, default=str), "bytes": b"".join(parts)}
+
+
+def _keep_apart(session: WriteSession, files: Files, whole: WholeRun) -> bool:
+    """Store a run table by table; SQLite lets one writer in, so nothing changes in between."""
+    told = whole.run
+    job = jobs.find_holder(session, told.job_id)
+    if job is None or job.fencing_token != told.fencing_token or job.host is None:
+        return False
+    if Cell(told.condition_key, told.protocol_key) not in job.cells:
+        return False
+    row = {name: value for name, value in _row(told).items() if name != "fencing_token"}
+    run = NewRun(**row, session_id=job.session_id, stack_key=job.stack_key, host=job.host)
+    if not runs.keep(session, run):
+        return False
+    samples.keep(session, told.id, whole.values)
+    artefacts.keep(session, files, whole.contents, now=told.stored_at)
+    artefacts.hold(session, told.id, whole.held)
+    return True
+
+
+def _row(run: ToldRun) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in NAMES}

@@ -1,0 +1,87 @@
+"""The processes as an operator starts them."""
+
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.integration.databases import free_port, wait_for_port
+
+TIMEOUT_S = 60
+
+
+def run(
+    module: str, *words: str, place: Path, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", module, *words],
+        env={**os.environ, "KUNLINE_DATA_DIR": str(place), **environment},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+def test_the_api_does_not_listen_beyond_this_machine_while_no_token_is_stored(
+    tmp_path: Path,
+) -> None:
+    refused = run("service.api", place=tmp_path, KUNLINE_HOST="0.0.0.0")  # noqa: S104 — it is the refusal that is tested
+
+    assert refused.returncode == 2
+    assert "python -m service.admin token create NAME --scope admin" in refused.stderr
+
+
+@pytest.mark.postgres
+def test_the_api_does_not_begin_on_a_database_of_another_schema(
+    empty_url: str, tmp_path: Path
+) -> None:
+    if empty_url.startswith("sqlite"):
+        pytest.skip("an embedded database is brought up by itself")
+
+    refused = run("service.api", place=tmp_path, KUNLINE_DATABASE_URL=empty_url)
+
+    assert refused.returncode == 2
+    assert "python -m service.admin migrate" in refused.stderr
+
+
+def test_an_operator_brings_a_database_up_and_makes_shows_and_ends_a_token(
+    empty_url: str, tmp_path: Path
+) -> None:
+    def admin(*words: str) -> "subprocess.CompletedProcess[str]":
+        return run("service.admin", *words, place=tmp_path, KUNLINE_DATABASE_URL=empty_url)
+
+    brought = admin("migrate")
+    made = admin("token", "create", "ann", "--scope", "admin", "--days", "30")
+    again = admin("token", "create", "ann", "--scope", "read")
+    ended = admin("token", "revoke", "ann")
+    shown = admin("token", "list")
+
+    assert "schema: empty → 0001" in brought.stdout
+    assert made.stdout.startswith("kl_")
+    assert (again.returncode, ended.returncode) == (2, 0)
+    assert "ann  admin  revoked" in shown.stdout
+    assert made.stdout.strip() not in shown.stdout
+
+
+def test_two_processes_serve_one_embedded_database_and_end_when_told(tmp_path: Path) -> None:
+    port = free_port()
+    environment = {
+        **os.environ,
+        "KUNLINE_DATA_DIR": str(tmp_path),
+        "KUNLINE_PORT": str(port),
+        "KUNLINE_WORKERS": "2",
+    }
+    server = subprocess.Popen([sys.executable, "-m", "service.api"], env=environment)
+    try:
+        wait_for_port(port)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=TIMEOUT_S) as answer:
+            ready = answer.read()
+    finally:
+        server.terminate()
+        server.wait(TIMEOUT_S)
+
+    assert b'"ready":true' in ready
