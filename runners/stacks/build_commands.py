@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +11,7 @@ import uv
 
 from runners.stacks.build_step import BuildStepError, Workshop
 from runners.stacks.platform_tree import platform_folder, platform_version
-from runners.stacks.torch_build import TorchOffer, torch_offer
+from runners.stacks.torch_build import TorchOffer, torch_offer, unlabelled_wheel
 
 # Any fixed moment after 1980, the first that a zip archive can hold: equal sources, equal wheel.
 _EPOCH = "1767225600"
@@ -18,6 +19,14 @@ _EPOCH = "1767225600"
 _SHORT_S = 120.0
 _QUESTION_S = 900.0
 _DOWNLOAD_S = 3000.0
+
+
+class UnlabelledWheelError(RuntimeError):
+    """Pip began to fetch a torch that does not call itself a CPU build: it was stopped."""
+
+    def __init__(self, wheel: str) -> None:
+        super().__init__(f"{wheel} is not labelled +cpu")
+        self.wheel = wheel
 
 
 def python_minor(python: Path) -> str:
@@ -139,7 +148,17 @@ def _ask_pip(
         *("--dry-run", "--no-deps", "--ignore-installed", "--no-input"),
         *("--only-binary", ":all:", "--report", report, f"torch=={release}"),
     ]
-    workshop.run(f"asking pip for torch {release}", command, limit_s=_QUESTION_S)
+
+    def watch(said: str, fraction: float | None) -> None:
+        if wheel := unlabelled_wheel(said):
+            raise UnlabelledWheelError(wheel)
+        workshop.progress(said, fraction)
+
+    watched = replace(workshop, progress=watch)
+    try:
+        watched.run(f"asking pip for torch {release}", command, limit_s=_QUESTION_S)
+    except UnlabelledWheelError as stopped:
+        return TorchOffer(release, stopped.wheel, None, (), unlabelled=True)
     return torch_offer(json.loads(report.read_text(encoding="utf-8")))
 
 

@@ -20,7 +20,7 @@ from service.cli.requirements import NEEDS, cache_home, missing, this_machine
 from service.cli.run import INTERRUPTED, ordered, print_answer, submitted
 from service.cli.tree import Embedded, data_home, embedded_service, wait_for_runner
 from service.cli.up import DataDir, Port, failing_clearly, serve_until_stopped
-from service.client import Client, connected
+from service.client import Client, RefusedError, connected
 from service.formats.baselines import BaselinePin
 from service.formats.planned_sessions import SessionUpload
 from service.formats.sessions import SessionRead
@@ -117,10 +117,15 @@ def _say_where(session: SessionRead) -> None:
 
 
 def _pin(client: Client, upload: SessionUpload, session: SessionRead) -> None:
+    """Pin the older stack; where nothing of it could be measured, say so and go on."""
     key = upload.order.baseline_stack_key
-    if key is not None and any(job.stack_key == key and job.cells_reported for job in session.jobs):
-        why = "the demo's older stack"
+    if key is None:
+        return
+    why = "the demo's older stack"
+    try:
         client.pin_baseline(BaselinePin(stack_key=key, session_id=session.id, why=why, who="demo"))
+    except RefusedError as error:
+        complain(f"no baseline was pinned: {error}")
 
 
 def _what_next(url: str, session: SessionRead) -> str:

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from runners.stacks.torch_build import UnreadableReportError, torch_offer
+from runners.stacks.torch_build import (
+    TorchOffer,
+    UnreadableReportError,
+    torch_offer,
+    unlabelled_wheel,
+)
 
 SHA = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
 PLAIN = [
@@ -54,6 +59,40 @@ def test_an_accelerators_build_says_so(
     version: str, requires: list[str], accelerator: str | None
 ) -> None:
     assert torch_offer(report(version, requires)).accelerator == accelerator
+
+
+@pytest.mark.parametrize(
+    ("said", "wheel"),
+    [
+        pytest.param(
+            "Downloading torch-2.13.0-cp311-cp311-manylinux_2_28_x86_64.whl (526.6 MB)",
+            "torch-2.13.0-cp311-cp311-manylinux_2_28_x86_64.whl",
+            id="a whole wheel of an index",
+        ),
+        pytest.param(
+            "Downloading torch-2.13.0-cp311-cp311-manylinux_2_28_x86_64.whl.metadata (29 kB)",
+            None,
+            id="its metadata alone",
+        ),
+        pytest.param(
+            "Downloading https://wheels.example/torch-2.13.0%2Bcpu-cp311-cp311-linux.whl (180 MB)",
+            None,
+            id="a CPU build by its name",
+        ),
+        pytest.param("Downloading networkx-3.6-py3-none-any.whl (2 MB)", None, id="another"),
+        pytest.param("asking pip for torch 2.13.0", None, id="no download"),
+    ],
+)
+def test_a_wheel_that_is_no_cpu_build_by_its_name_is_not_fetched_to_look_into_it(
+    said: str, wheel: str | None
+) -> None:
+    assert unlabelled_wheel(said) == wheel
+
+
+def test_a_wheel_that_nobody_looked_into_is_taken_for_an_accelerators() -> None:
+    offer = TorchOffer("2.13.0", "torch-2.13.0.whl", None, (), unlabelled=True)
+
+    assert offer.accelerator == "is an index's wheel without the label +cpu"
 
 
 def test_an_offer_has_the_address_and_the_hash_of_the_wheel() -> None:
