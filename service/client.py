@@ -253,11 +253,31 @@ def connected(url: str, *, token: str | None = None, timeout_s: float = 30.0) ->
 
 
 def _read(kind: type[Answer], response: httpx.Response) -> Answer:
-    return kind.model_validate_json(response.content)
+    """Return an answer; fields that a newer service has added are not looked at.
+
+    Raises ServiceAwayError when it is not an answer of Kunline's at all.
+    """
+    try:
+        return kind.model_validate_json(response.content, extra="ignore")
+    except ValidationError as error:
+        raise _no_answer(response, error) from error
 
 
 def _read_all(kind: type[Answer], response: httpx.Response) -> tuple[Answer, ...]:
-    return TypeAdapter(tuple[kind, ...]).validate_json(response.content)  # type: ignore[valid-type]  # a type made at run time
+    answers = TypeAdapter(tuple[kind, ...])  # type: ignore[valid-type]  # a type made at run time
+    try:
+        return answers.validate_json(response.content, extra="ignore")
+    except ValidationError as error:
+        raise _no_answer(response, error) from error
+
+
+def _no_answer(response: httpx.Response, error: ValidationError) -> ServiceAwayError:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return ServiceAwayError(
+        f"{response.url.path} answered {response.status_code} with something else than was asked "
+        f"for ({place or 'body'}: {first['msg']})"
+    )
 
 
 def _refusal(response: httpx.Response) -> Exception:

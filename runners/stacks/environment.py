@@ -21,7 +21,7 @@ from service.domain.key import content_key, short
 # Raised when the same pins would be installed in another way: older environments are then left.
 BUILDER_REVISION = 1
 
-FREE_BYTES = 10 * 10**9
+FREE_BYTES = 5 * 10**9
 _MARKER = "kunline.json"
 _LOOK_S = 0.5
 

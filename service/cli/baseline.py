@@ -5,10 +5,9 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.tables import print_table
 from service.domain.key import short
 from service.formats.baselines import BaselinePin, BaselineRead
 
@@ -65,9 +64,9 @@ def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
     if not found:
         typer.echo("No baseline is pinned: `kunline baseline pin` pins a stack.")
         return
-    table = Table("channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until")
-    for baseline in found:
-        table.add_row(
+    header = ("channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until")
+    rows = [
+        (
             baseline.channel,
             baseline.title,
             baseline.stack_name,
@@ -77,4 +76,6 @@ def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
             baseline.why,
             f"{baseline.replaced_at:%Y-%m-%d %H:%M} UTC" if baseline.replaced_at else "in force",
         )
-    Console().print(table)
+        for baseline in found
+    ]
+    print_table(header, rows)

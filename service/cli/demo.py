@@ -16,7 +16,15 @@ from service.cli.connection import WRONG_USAGE, complain
 from service.cli.follow import OVER, follow
 from service.cli.matrix import MatrixOption
 from service.cli.plan import planned_or_exit
-from service.cli.requirements import NEEDS, cache_home, missing, this_machine
+from service.cli.requirements import (
+    DISK_BYTES,
+    DISK_BYTES_BUILT,
+    NEEDS,
+    built,
+    cache_home,
+    missing,
+    this_machine,
+)
 from service.cli.run import INTERRUPTED, ordered, print_answer, submitted
 from service.cli.tree import Embedded, data_home, embedded_service, wait_for_runner
 from service.cli.up import DataDir, Port, failing_clearly, serve_until_stopped
@@ -48,8 +56,9 @@ def demo(
     Example: kunline demo --exit
     """
     data_dir = data_dir or data_home() / "demo"
-    _require_machine(data_dir)
-    upload = ordered(planned_or_exit(PLAN, matrix=matrix))
+    planned = planned_or_exit(PLAN, matrix=matrix)
+    _require_machine(data_dir, len(planned.stacks))
+    upload = ordered(planned)
     with (
         failing_clearly(),
         _interruptible(),
@@ -66,44 +75,56 @@ def demo(
             serve_until_stopped(embedded.tree)
 
 
-def _require_machine(data_dir: Path) -> None:
-    typer.echo(f"{NEEDS} {DOWNLOAD_NOTE}", err=True)
-    if lacks := missing(this_machine(cache_home(), data_dir)):
+def _require_machine(data_dir: Path, stacks: int) -> None:
+    """Say what is needed, before anything is downloaded, and end where it is missing."""
+    cache = cache_home()
+    ready = built(cache) >= stacks
+    typer.echo(NEEDS if ready else f"{NEEDS} {DOWNLOAD_NOTE}", err=True)
+    disk_bytes = DISK_BYTES_BUILT if ready else DISK_BYTES
+    if lacks := missing(this_machine(cache, data_dir), disk_bytes=disk_bytes):
         complain("this machine will not do. " + " ".join(lacks))
         raise typer.Exit(WRONG_USAGE)
 
 
 def _measured(embedded: Embedded, client: Client, upload: SessionUpload) -> SessionRead:
-    """Return the demo's session once it is over: the interrupted one, else a new one."""
-    session = _interrupted(embedded.data_dir, client, upload)
+    """Return the demo's session once it is over: the interrupted one, else a new one.
+
+    Its key is on disk before it is asked for, so no kill can leave one that nobody knows of.
+    """
+    place = embedded.data_dir / REMEMBERED
+    session = _interrupted(place, client, upload)
     if session is None:
         key = secrets.token_hex(16)
+        _remember(place, {"order": _digest(upload), "key": key})
         session = submitted(client, upload, idempotency_key=key)
-        (embedded.data_dir / REMEMBERED).write_text(
-            json.dumps({"order": _digest(upload), "session": str(session.id)})
-        )
+    _remember(place, {**_remembered(place), "session": str(session.id)})
     _say_where(session)
     return follow(client, session.id, tend=embedded.tree.tend)
 
 
-def _interrupted(data_dir: Path, client: Client, upload: SessionUpload) -> SessionRead | None:
+def _interrupted(place: Path, client: Client, upload: SessionUpload) -> SessionRead | None:
     """Return the session to go on with, or None; one of another order is cancelled first."""
-    remembered = data_dir / REMEMBERED
-    if not remembered.exists():
+    known = _remembered(place)
+    if not known:
         return None
-    try:
-        known = json.loads(remembered.read_text())
-        session = client.session(UUID(known["session"]))
-    except (ValueError, KeyError):
-        # Cut short while it was written, or of a database that is gone.
-        return None
-    if session.state in OVER:
-        return None
-    if known["order"] != _digest(upload):
+    if known["order"] == _digest(upload):
+        session = submitted(client, upload, idempotency_key=known["key"])
+        return None if session.state in OVER else session
+    if "session" in known and client.session(UUID(known["session"])).state not in OVER:
         complain("the demo's plan has changed since it was interrupted: beginning anew")
-        client.cancel(session.id)
-        return None
-    return session
+        client.cancel(UUID(known["session"]))
+    return None
+
+
+def _remembered(place: Path) -> dict[str, str]:
+    """Return what is known of the demo's session; nothing where it has none."""
+    return dict(json.loads(place.read_text())) if place.exists() else {}
+
+
+def _remember(place: Path, known: dict[str, str]) -> None:
+    half = place.with_suffix(".tmp")
+    half.write_text(json.dumps(known))
+    half.rename(place)
 
 
 def _digest(upload: SessionUpload) -> str:

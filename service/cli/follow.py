@@ -45,7 +45,7 @@ def _with_bar(
 ) -> SessionRead:
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
         TimeElapsedColumn(),
@@ -74,7 +74,7 @@ def _with_lines(
         if step != said:
             said = step
             text = f"{share:4.0%} {_counts(session)}; {line}"
-            console.print(text, highlight=False, soft_wrap=True)
+            console.print(text, highlight=False, markup=False, soft_wrap=True)
     return session
 
 

@@ -1,10 +1,9 @@
 """`kunline host …`: the runners on the hosts; list them, pause, drain and resume them."""
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.tables import print_table
 from service.formats.runners import RunnerRead, RunnerState
 
 hosts = typer.Typer(no_args_is_help=True, help="Hosts and their runners: list, pause, drain.")
@@ -65,9 +64,9 @@ def _print(found: tuple[RunnerRead, ...], *, json: bool) -> None:
     if not found:
         typer.echo("No runner has been heard of: `kunline runner` starts one on its host.")
         return
-    table = Table("runner", "host", "pool", "chips", "cards", "state", "release", "job", "seen at")
-    for runner in found:
-        table.add_row(
+    header = ("runner", "host", "pool", "chips", "cards", "state", "release", "job", "seen at")
+    rows = [
+        (
             runner.name,
             runner.host,
             runner.pool,
@@ -78,4 +77,6 @@ def _print(found: tuple[RunnerRead, ...], *, json: bool) -> None:
             str(runner.job_id or "-"),
             f"{runner.seen_at:%Y-%m-%d %H:%M:%S} UTC",
         )
-    Console().print(table)
+        for runner in found
+    ]
+    print_table(header, rows)

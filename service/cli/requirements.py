@@ -9,7 +9,9 @@ from pathlib import Path
 
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 GLIBC = (2, 34)
-DISK_BYTES = 10 * 2**30
+DISK_BYTES = 10 * 10**9
+# For logs and results, where the stacks are built already.
+DISK_BYTES_BUILT = 10**9
 NEEDS = (
     "The demo needs Linux on x86-64 with glibc 2.34 or newer, CPython 3.11 to 3.13, "
     "and 10 GB of free disk."
@@ -62,11 +64,17 @@ def missing(machine: Machine, *, disk_bytes: int = DISK_BYTES) -> tuple[str, ...
         ),
     ]
     short_of_disk = [
-        f"{folder} has {free / 2**30:.1f} GB free of the {disk_bytes / 2**30:.0f} GB needed."
+        f"{folder} has {free / 1e9:.1f} GB free of the {disk_bytes / 1e9:.0f} GB needed."
         for folder, free in machine.free_bytes.items()
         if free < disk_bytes
     ]
     return (*(sentence for lacking, sentence in lacks if lacking), *short_of_disk)
+
+
+def built(cache: Path) -> int:
+    """Return how many environments lie ready in the cache; half-built ones do not count."""
+    found = (cache / "environments").glob("*/")
+    return sum(folder.suffix == "" for folder in found)
 
 
 def cache_home() -> Path:

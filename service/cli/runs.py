@@ -4,10 +4,9 @@ from typing import Annotated, cast, get_args
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.tables import print_table
 from service.domain.key import short
 from service.domain.metric import METRICS, Role
 from service.formats.runs import RunDetail, RunPage, RunState
@@ -57,9 +56,9 @@ def _print_page(page: RunPage, *, json: bool) -> None:
         typer.echo("No run matches; `kunline run PLAN` measures some.")
         return
     judged = [metric.name for metric in METRICS.values() if metric.role is Role.JUDGED]
-    table = Table("run", "cell", "stack", "host", "state", "repeats", *judged, "measured at")
-    for run in page.runs:
-        table.add_row(
+    header = ("run", "cell", "stack", "host", "state", "repeats", *judged, "measured at")
+    rows = [
+        (
             str(run.id),
             run.title,
             run.stack_name,
@@ -69,7 +68,9 @@ def _print_page(page: RunPage, *, json: bool) -> None:
             *(f"{run.medians[name]:.4g}" if name in run.medians else "-" for name in judged),
             f"{run.measured_at:%Y-%m-%d %H:%M:%S} UTC",
         )
-    Console().print(table)
+        for run in page.runs
+    ]
+    print_table(header, rows)
     if page.cursor:
         typer.echo(f"older ones: --cursor {page.cursor}")
 
@@ -85,7 +86,9 @@ def _print_run(detail: RunDetail, *, json: bool) -> None:
         typer.echo(f"  {finding.severity} {finding.code}: {finding.message}")
     if detail.broken:
         typer.echo(f"  broken at {detail.broken.layer}: {detail.broken.finding}")
-    table = Table("metric", "unit", *(f"seed {seed}" for seed in detail.seeds))
-    for name, values in sorted(detail.values.items()):
-        table.add_row(name, METRICS[name].unit.value, *(f"{value:.5g}" for value in values))
-    Console().print(table)
+    header = ("metric", "unit", *(f"seed {seed}" for seed in detail.seeds))
+    rows = [
+        (name, METRICS[name].unit.value, *(f"{value:.5g}" for value in values))
+        for name, values in sorted(detail.values.items())
+    ]
+    print_table(header, rows)

@@ -3,11 +3,10 @@
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.follow import done
+from service.cli.tables import print_table
 from service.formats.sessions import SessionRead
 
 sessions = typer.Typer(no_args_is_help=True, help="Sessions: list, show, cancel.")
@@ -29,9 +28,9 @@ def list_sessions(
     if not found:
         typer.echo("No session yet: `kunline run PLAN` asks for one.")
         return
-    table = Table("session", "plan", "state", "done", "launches", "host", "asked for at")
-    for session in found:
-        table.add_row(
+    header = ("session", "plan", "state", "done", "launches", "host", "asked for at")
+    rows = [
+        (
             str(session.id),
             session.plan,
             session.state,
@@ -40,7 +39,9 @@ def list_sessions(
             session.host or "-",
             f"{session.created_at:%Y-%m-%d %H:%M} UTC",
         )
-    Console().print(table)
+        for session in found
+    ]
+    print_table(header, rows)
 
 
 @sessions.command()
@@ -72,9 +73,9 @@ def _print(session: SessionRead, *, json: bool) -> None:
         typer.echo(session.model_dump_json())
         return
     typer.echo(f"session {session.id}: {session.plan}, {session.state}, {done(session):.0%} done")
-    table = Table("launch", "stack", "state", "attempt", "cells", "runner", "what was seen")
-    for job in session.jobs:
-        table.add_row(
+    header = ("launch", "stack", "state", "attempt", "cells", "runner", "what was seen")
+    rows = [
+        (
             str(job.ordinal + 1),
             job.stack_name,
             job.state,
@@ -83,4 +84,6 @@ def _print(session: SessionRead, *, json: bool) -> None:
             job.runner or "-",
             f"broken at {job.broken.layer}: {job.broken.finding[:120]}" if job.broken else "",
         )
-    Console().print(table)
+        for job in session.jobs
+    ]
+    print_table(header, rows)

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from service.cli.lines import percent, scaled, share
+from service.cli.tables import console, print_table
 from service.domain.metric import METRICS
 from service.domain.verdict import Outcome
 from service.formats.comparisons import CellComparison
 from service.formats.readings import ValueRead
 from service.formats.verdicts import VerdictRead
 
-WIDTH_ELSEWHERE = 160
 # That two stacks differ in it is what is being compared.
 VERSION = "version"
 STYLE = {
@@ -27,19 +26,13 @@ STYLE = {
 
 def print_verdicts(cells: Sequence[CellComparison]) -> None:
     """Print one line a cell and metric, then what a reader of them must know."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH_ELSEWHERE)
-    table = Table(
-        "cell", "metric", "baseline", "candidate", "worse by", "95 % interval", "verdict",
+    header = (
+        "cell", "metric", "baseline", "candidate", "worse by", "interval", "verdict",
         "would have seen",
     )  # fmt: skip
-    for cell in cells:
-        for row in _rows(cell):
-            table.add_row(*row)
-    console.print(table)
+    print_table(header, (row for cell in cells for row in _rows(cell)))
     for note in _notes(cells):
-        console.print(f"note: {note}", highlight=False, soft_wrap=True)
+        console().print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
 
 
 def outcomes(cells: Sequence[CellComparison]) -> list[Outcome]:
@@ -47,7 +40,7 @@ def outcomes(cells: Sequence[CellComparison]) -> list[Outcome]:
     return [cell.comparison.outcome for cell in cells]
 
 
-def _rows(cell: CellComparison) -> list[tuple[str, ...]]:
+def _rows(cell: CellComparison) -> list[tuple[str | Text, ...]]:
     comparison = cell.comparison
     if not comparison.verdicts:
         why = "; ".join(
@@ -61,7 +54,7 @@ def _rows(cell: CellComparison) -> list[tuple[str, ...]]:
     ]
 
 
-def _columns(verdict: VerdictRead) -> tuple[str, ...]:
+def _columns(verdict: VerdictRead) -> tuple[str | Text, ...]:
     estimated = verdict.worsening is not None
     return (
         verdict.metric,
@@ -82,9 +75,8 @@ def _value(metric: str, value: float | None) -> str:
     return scaled(ValueRead(value=value, unit=METRICS[metric].unit))
 
 
-def _styled(word: Outcome) -> str:
-    style = STYLE.get(word, "yellow")
-    return f"[{style}]{word}[/{style}]"
+def _styled(word: Outcome) -> Text:
+    return Text(word, style=STYLE.get(word, "yellow"))
 
 
 def _notes(cells: Sequence[CellComparison]) -> list[str]:

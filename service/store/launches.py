@@ -1,6 +1,6 @@
 """Queries that keep and return launches."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from service.store.database import ReadSession, WriteSession
 from service.store.tables import LaunchRow
+
+# As many launch ids as one statement names at most.
+BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,17 @@ def newest_of_job(session: ReadSession, job_id: UUID) -> StoredLaunch | None:
     ).mappings()
     found = row.one_or_none()
     return None if found is None else StoredLaunch(**found)
+
+
+def answers(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, Sequence[float]]:
+    """Return what the fixed prompts gave in some launches; one not asked is left out."""
+    wanted = sorted(ids)
+    found: dict[UUID, Sequence[float]] = {}
+    for begin in range(0, len(wanted), BATCH):
+        some = wanted[begin : begin + BATCH]
+        query = select(LaunchRow.id, LaunchRow.answer).where(LaunchRow.id.in_(some))
+        found |= {row.id: row.answer for row in session.execute(query) if row.answer}
+    return found
 
 
 def is_of_job(session: ReadSession, launch_id: UUID, job_id: UUID) -> bool:

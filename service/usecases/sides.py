@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from service.domain.answer import Answer, shift
 from service.domain.cell import Cell, title
 from service.domain.comparison import Comparison, Obstacle, Side, compare
 from service.domain.condition import Condition
@@ -14,7 +15,7 @@ from service.domain.resolution import Resolution, changed
 from service.domain.verdict import Outcome
 from service.formats.comparisons import Against, CellComparison
 from service.formats.verdicts import ComparisonRead, DifferenceRead
-from service.store import conditions, protocols, samples
+from service.store import conditions, launches, protocols, samples
 from service.store.database import ReadSession
 from service.store.runs import StoredRun
 
@@ -60,22 +61,26 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What both arms of many pairs rest on, read once: identities and samples."""
+    """What both arms of many pairs rest on, read once: identities, samples, answers by launch."""
 
     conditions: Mapping[str, Condition]
     protocols: Mapping[str, Protocol]
     values: Values
+    answers: Mapping[UUID, Answer]
 
 
 def load(session: ReadSession, pairs: Sequence[Pair]) -> Stored:
-    """Return the identities and the judged samples that some pairs need."""
-    found = {
-        run.id for pair in pairs for arm in (pair.baseline, pair.candidate) for run in arm.runs
-    }
+    """Return the identities, the judged samples and the answers that some pairs need."""
+    found = [run for pair in pairs for arm in (pair.baseline, pair.candidate) for run in arm.runs]
     return Stored(
         conditions=conditions.by_key(session, {pair.cell.condition_key for pair in pairs}),
         protocols=protocols.by_key(session, {pair.cell.protocol_key for pair in pairs}),
-        values=samples.of_runs(session, sorted(found), metrics={metric.name for metric in JUDGED}),
+        values=samples.of_runs(
+            session,
+            sorted({run.id for run in found}),
+            metrics={metric.name for metric in JUDGED},
+        ),
+        answers=launches.answers(session, {run.launch_id for run in found}),
     )
 
 
@@ -86,7 +91,8 @@ def compared(pair: Pair, stored: Stored, *, policy: Policy) -> CellComparison:
         _side(pair.candidate, pair.cell, stored),
         policy=policy,
     )
-    return _read(pair, stored, replace(comparison, warnings=_warnings(pair, comparison)))
+    warnings = (*_warnings(pair, comparison), *_moved(pair, stored))
+    return _read(pair, stored, replace(comparison, warnings=warnings))
 
 
 def _side(arm: Arm, cell: Cell, stored: Stored) -> Side:
@@ -95,9 +101,9 @@ def _side(arm: Arm, cell: Cell, stored: Stored) -> Side:
         condition=stored.conditions[cell.condition_key],
         protocol=stored.protocols[cell.protocol_key],
         samples={
-            metric.name: launches
+            metric.name: repeats
             for metric in JUDGED
-            if (launches := _launches(metric.name, usable, stored.values))
+            if (repeats := _launches(metric.name, usable, stored.values))
         },
         obstacles=_obstacles(arm, usable),
     )
@@ -154,6 +160,17 @@ def _warnings(pair: Pair, comparison: Comparison) -> tuple[str, ...]:
         for warning in _left_out(arm)
     ]
     return (*comparison.warnings, *apart, *left_out)
+
+
+def _moved(pair: Pair, stored: Stored) -> Sequence[str]:
+    """Say it where the candidate answers otherwise than the baseline did."""
+    seen = shift(_answers(pair.baseline, stored), _answers(pair.candidate, stored))
+    return [str(seen)] if seen is not None and seen.is_beyond else []
+
+
+def _answers(arm: Arm, stored: Stored) -> Sequence[Answer]:
+    launched = dict.fromkeys(run.launch_id for run in arm.runs if _is_usable(run))
+    return [stored.answers[launch] for launch in launched if launch in stored.answers]
 
 
 def _left_out(arm: Arm) -> Sequence[str]:

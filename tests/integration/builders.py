@@ -196,6 +196,7 @@ def launch_report(
     launch_id: UUID | None = None,
     observed: dict[str, str] | None = None,
     broken: Broken | None = None,
+    answer: tuple[float, ...] = (),
 ) -> LaunchReport:
     return LaunchReport(
         launch_id=launch_id or UUID(int=order.ordinal + 1),
@@ -205,6 +206,7 @@ def launch_report(
         started_at=NOW,
         observed=observed if observed is not None else dict(order.stack.stack.versions),
         resolution={"attention_backend": "torch_native"},
+        answer=answer,
         broken=broken,
     )
 

@@ -62,6 +62,32 @@ def test_a_slower_candidate_is_regressed_against_its_control(engine: Engine) -> 
     assert cell.comparison.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("moved", "said"),
+    [
+        pytest.param(0.0, False, id="alike"),
+        pytest.param(0.5, True, id="another answer"),
+    ],
+)
+def test_a_candidate_that_answers_otherwise_is_said_beside_its_speed(
+    engine: Engine, moved: float, said: bool
+) -> None:
+    session_id = path.submit(engine, builders.session_order())
+    while (order := path.claim(engine, builders.claim())) is not None:
+        shift = moved if order.stack.key == NEW.key else 0.0
+        answer = (-2.0, -3.0 - shift)
+        path.tell_launch(
+            engine, builders.launch_report(order, launch_id=order.job_id, answer=answer)
+        )
+        for cell in range(len(order.launch.cells)):
+            path.report(engine, builders.run_report(order, cell=cell, launch_id=order.job_id))
+        path.finish(engine, order)
+
+    warnings = verdicts(engine, session_id).cells[0].comparison.warnings
+
+    assert any("answers moved by 0.5" in warning for warning in warnings) is said
+
+
 def test_an_equal_candidate_is_not_regressed(engine: Engine) -> None:
     session_id = path.do_session(engine, builders.session_order())
 

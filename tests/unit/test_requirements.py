@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.requirements import DISK_BYTES, Machine, missing, this_machine
+from service.cli.requirements import DISK_BYTES, Machine, built, missing, this_machine
 
 FIT = Machine("linux", "x86_64", "glibc", (2, 34), (3, 12), "CPython", {Path("/data"): DISK_BYTES})
 
@@ -38,7 +38,7 @@ def test_a_fit_machine_lacks_nothing() -> None:
             id="a newer Python",
         ),
         pytest.param(
-            replace(FIT, free_bytes={Path("/data"): 2**30}),
+            replace(FIT, free_bytes={Path("/data"): 10**9}),
             "/data has 1.0 GB free of the 10 GB needed.",
             id="a full disk",
         ),
@@ -52,3 +52,12 @@ def test_a_folder_that_is_not_there_yet_is_measured_where_it_would_be(tmp_path: 
     folder = tmp_path / "not" / "yet"
 
     assert this_machine(folder).free_bytes[folder] > 0
+
+
+def test_a_half_built_environment_is_not_built(tmp_path: Path) -> None:
+    for name in ("a1b2", "c3d4.building"):
+        (tmp_path / "environments" / name).mkdir(parents=True)
+    (tmp_path / "environments" / "a1b2.lock").touch()
+
+    assert built(tmp_path) == 1
+    assert built(tmp_path / "nowhere") == 0

@@ -1,0 +1,24 @@
+"""Tables for a person: what stands in a cell is text, never markup."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+# Away from a terminal nobody's window is too narrow.
+WIDTH_ELSEWHERE = 160
+
+
+def console() -> Console:
+    """Return where answers are printed: as wide as the terminal, and wide where there is none."""
+    found = Console()
+    return found if found.is_terminal else Console(width=WIDTH_ELSEWHERE)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+    """Print a table on stdout; a finding that holds [brackets] is printed as it is."""
+    table = Table(*header)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    console().print(table)

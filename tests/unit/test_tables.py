@@ -1,0 +1,82 @@
+"""What a stack said of its failure is printed as it is, brackets and all."""
+
+import pytest
+
+from service.cli.tables import print_table
+from service.cli.verdict_table import print_verdicts
+from service.domain.verdict import Outcome
+from service.formats.comparisons import CellComparison
+from service.formats.verdicts import ComparisonRead, DifferenceRead, VerdictRead
+
+ODD = "[/usr/lib] no module [red]named[/red] x"
+
+
+def cell(comparison: ComparisonRead, *, title: str = "8k→1k") -> CellComparison:
+    return CellComparison(
+        condition_key="a" * 64,
+        protocol_key="b" * 64,
+        title=title,
+        candidate_stack_key="c" * 64,
+        candidate_stack_name="newer",
+        baseline_stack_key="d" * 64,
+        baseline_stack_name="older",
+        host="host-1",
+        against="control",
+        baseline_launches=2,
+        candidate_launches=2,
+        resolution=(
+            DifferenceRead(field="page_size", baseline="64", candidate="128"),
+            DifferenceRead(field="version", baseline="1", candidate="2"),
+        ),
+        comparison=comparison,
+    )
+
+
+def verdict(**more: object) -> VerdictRead:
+    given = {
+        "metric": "ttft_p50",
+        "outcome": Outcome.INCONCLUSIVE,
+        "worsening": 0.031,
+        "low": -0.01,
+        "high": 0.07,
+        "tolerance": 0.1,
+        "smallest_detectable": 0.12,
+        "reason": "too wide",
+        "warnings": (),
+        "baseline": 0.25,
+        "candidate": 0.26,
+    }
+    return VerdictRead.model_validate({**given, **more})
+
+
+def comparison(*verdicts: VerdictRead, **more: object) -> ComparisonRead:
+    given = {"comparable": True, "outcome": Outcome.INCONCLUSIVE, "differences": ()}
+    return ComparisonRead.model_validate({**given, "verdicts": verdicts, **more})
+
+
+def test_brackets_are_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("what",), [(ODD,)])
+
+    assert ODD in capsys.readouterr().out
+
+
+def test_a_verdict_has_its_values_its_interval_and_what_would_have_been_seen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_verdicts([cell(comparison(verdict()))])
+
+    said = capsys.readouterr().out
+    for part in ("250.00 ms", "260.00 ms", "+3.1 %", "-1.0 % to +7.0 %", "from 12.0 % on"):
+        assert part in said
+    assert "the server settled page_size differently: 64 → 128" in said
+    assert "version" not in said
+
+
+def test_a_cell_without_a_verdict_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = comparison(outcome=Outcome.BROKEN, warnings=(ODD,))
+
+    print_verdicts([cell(broken)])
+
+    said = capsys.readouterr().out
+    assert "broken" in said
+    assert f"note: {ODD}" in said
