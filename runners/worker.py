@@ -23,6 +23,7 @@ from runners.steps import HostSteps
 from runners.tasks import create_worker, listen
 from service.client import Client, connected
 from service.formats.orders import Claim
+from service.formats.wrong_settings import told
 
 # One answer of the service is waited for so long: a report is kept on disk and sent again.
 ANSWER_S = 15.0
@@ -36,7 +37,7 @@ def main() -> int:
     try:
         settings = Settings()
     except ValidationError as error:
-        sys.stderr.write(f"the runner's settings are wrong: {error}\n")
+        sys.stderr.write(f"kunline: these settings are wrong:\n{told(error)}\n")
         return 2
     _log_to_stderr(settings)
     ending = Stop()

@@ -1,13 +1,24 @@
 """Settings, read once from the environment by each entry point and passed on as values."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.domain.job import Leasing
+from service.formats.wrong_settings import told
+
+
+def read_settings() -> "Settings":
+    """Return the settings of this process, or end it with 2 and a sentence a wrong variable."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        sys.stderr.write(f"kunline: these settings are wrong:\n{told(error)}\n")
+        raise SystemExit(2) from None
 
 
 class Settings(BaseSettings):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Engine
 
-from service.config import Settings
+from service.config import read_settings
 from service.domain.token import Scope
 from service.store import schema
 from service.store.database import create_database, reading, writing
@@ -23,7 +23,7 @@ from service.usecases.issue_token import (
 def main() -> int:
     """Do what the arguments say; return 0, or 2 with a sentence where it cannot be done."""
     asked = _parser().parse_args()
-    settings = Settings()
+    settings = read_settings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     engine = create_database(settings.database, connections=1)
     try:

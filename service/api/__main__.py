@@ -8,7 +8,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from service.api.access import LOOPBACK
-from service.config import Settings
+from service.config import Settings, read_settings
 from service.store import schema, tokens
 from service.store.database import create_database, reading
 
@@ -41,7 +41,7 @@ class SchemaError(RuntimeError):
 def main() -> int:
     """Serve until a signal says otherwise; return 2 where it cannot be begun."""
     asked = _asked()
-    settings = Settings()
+    settings = read_settings()
     if asked.workers is not None:
         settings = settings.model_copy(update={"workers": asked.workers})
     try:

@@ -27,7 +27,7 @@ from service.api import (
 from service.api.access import LOOPBACK, Remembered
 from service.api.door import Door
 from service.api.guard import Guard
-from service.config import Settings
+from service.config import Settings, read_settings
 from service.formats.problems import MEDIA_TYPE, Problem
 from service.formats.reports import RunReport
 from service.store.artefacts import ArtefactFiles
@@ -90,7 +90,7 @@ def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> Fas
 
 def from_settings() -> FastAPI:
     """Return the application as the environment sets it up: what each server process calls."""
-    settings = Settings()
+    settings = read_settings()
     sender = (
         NudgeSender(create_celery("kunline", settings.broker_url)) if settings.broker_url else None
     )

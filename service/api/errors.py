@@ -111,7 +111,8 @@ def _answer(status: int, _: Request, error: Exception) -> Response:
 
 
 def _answer_away(_: Request, error: Exception) -> Response:
-    LOG.warning("database away", error=str(error))
+    told = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+    LOG.warning("database away", error=told.splitlines()[0])
     words = "the database does not answer now; nothing was stored, try again"
     problem = Problem(type="DatabaseAwayError", title=words, status=503)
     return answered(problem, {"Retry-After": RETRY_AFTER_S})

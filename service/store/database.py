@@ -28,6 +28,8 @@ def create_database(url: str, *, connections: int = 10) -> Engine:
         return _sqlite(url, connections)
     return create_engine(
         named.set(drivername="postgresql+psycopg"),
+        # What a statement carried may hold what nobody should read in a log.
+        hide_parameters=True,
         pool_size=connections,
         max_overflow=0,
         pool_timeout=BUSY_TIMEOUT_S,
@@ -59,6 +61,8 @@ def writing(engine: Engine) -> Iterator[WriteSession]:
 def _sqlite(url: str, connections: int) -> Engine:
     engine = create_engine(
         url,
+        # What a statement carried may hold what nobody should read in a log.
+        hide_parameters=True,
         pool_size=connections,
         max_overflow=0,
         pool_timeout=BUSY_TIMEOUT_S,

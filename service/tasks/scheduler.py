@@ -3,7 +3,7 @@
 from celery.apps.beat import Beat
 from celery.beat import Scheduler
 
-from service.config import Settings
+from service.config import read_settings
 from service.tasks.app import create_service_celery
 
 
@@ -12,7 +12,7 @@ def main() -> None:
 
     The times are kept in memory alone: all that recurs here recurs within seconds.
     """
-    celery = create_service_celery(Settings())
+    celery = create_service_celery(read_settings())
     Beat(app=celery, scheduler_cls=Scheduler, quiet=True, loglevel="WARNING").run()
 
 
