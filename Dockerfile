@@ -12,15 +12,15 @@ RUN python -m venv /opt/kunline
 COPY requirements.lock /build/
 RUN /opt/kunline/bin/pip install --require-hashes --only-binary :all: -r /build/requirements.lock
 
-# Our own distribution, by the hatchling that the lock pins, into a folder of its own: schema and
-# matrix are found beside the two packages, as in a checkout.
+# Our own distribution, by the hatchling that the lock pins, into a folder of its own: the
+# migrations, which it brings, and the matrix are found beside the two packages, as in a checkout.
 COPY pyproject.toml README.md LICENSE /build/
 COPY service /build/service
 COPY runners /build/runners
+COPY migrations /build/migrations
 RUN /opt/kunline/bin/pip install --no-deps --no-build-isolation --target /srv/kunline /build \
     && echo /srv/kunline > "$(/opt/kunline/bin/python -c \
         'import sysconfig; print(sysconfig.get_path("purelib"))')/kunline.pth"
-COPY migrations /srv/kunline/migrations
 COPY matrix /srv/kunline/matrix
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from service.domain.release import ReleasesApartError, require_near
+from service.domain.release import ReleasesApartError, ReleaseTextError, require_near
 from service.formats.baselines import BaselinePin, BaselineRead
 from service.formats.comparisons import CellsCompared, SessionVerdicts
 from service.formats.messages import Message
@@ -238,7 +238,7 @@ class Client:
             raise ServiceAwayError(f"what answers at {self._http.base_url} is not Kunline")
         try:
             require_near(service=service, caller=self._version)
-        except ReleasesApartError as error:
+        except (ReleasesApartError, ReleaseTextError) as error:
             problem = Problem(type=type(error).__name__, title=str(error), status=400)
             raise RefusedError(problem) from error
 

@@ -6,11 +6,13 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
 
 from service.config import read_settings
 from service.domain.token import Scope
 from service.store import schema
-from service.store.database import create_database, reading, writing
+from service.store.database import create_database, reading, words_of, writing
+from service.store.schema import SchemaError
 from service.store.tokens import StoredToken, UnknownTokenError
 from service.usecases.issue_token import (
     TokenNameTakenError,
@@ -21,16 +23,22 @@ from service.usecases.issue_token import (
 
 
 def main() -> int:
-    """Do what the arguments say; return 0, or 2 with a sentence where it cannot be done."""
+    """Do what the arguments say and return 0.
+
+    Return 2 with a sentence where it cannot be done, and 1 where the database is away.
+    """
     asked = _parser().parse_args()
     settings = read_settings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     engine = create_database(settings.database, connections=1)
     try:
         asked.act(engine, asked)
-    except (TokenNameTakenError, UnknownTokenError) as error:
+    except (SchemaError, TokenNameTakenError, UnknownTokenError) as error:
         sys.stderr.write(f"kunline: {error}\n")
         return 2
+    except OperationalError as error:
+        sys.stderr.write(f"kunline: the database does not answer: {words_of(error)}\n")
+        return 1
     finally:
         engine.dispose()
     return 0
@@ -45,6 +53,7 @@ def migrate(engine: Engine, _: argparse.Namespace) -> None:
 
 def create_token(engine: Engine, asked: argparse.Namespace) -> None:
     """Make a token and print its secret, once."""
+    schema.prepare(engine)
     now = datetime.now(UTC)
     expires_at = now + timedelta(days=asked.days) if asked.days else None
     with writing(engine) as session:
@@ -62,6 +71,7 @@ def create_token(engine: Engine, asked: argparse.Namespace) -> None:
 
 def show_tokens(engine: Engine, _: argparse.Namespace) -> None:
     """Print every token, one a line, without secrets."""
+    schema.prepare(engine)
     with reading(engine) as session:
         for token in list_tokens(session):
             sys.stdout.write(f"{_line(token)}\n")
@@ -69,6 +79,7 @@ def show_tokens(engine: Engine, _: argparse.Namespace) -> None:
 
 def end_token(engine: Engine, asked: argparse.Namespace) -> None:
     """Revoke a token."""
+    schema.prepare(engine)
     with writing(engine) as session:
         revoke_token(session, name=asked.name, now=datetime.now(UTC))
 

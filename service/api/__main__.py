@@ -5,12 +5,14 @@ import socket
 import sys
 
 import uvicorn
+from sqlalchemy.exc import OperationalError
 from uvicorn.supervisors import Multiprocess
 
-from service.api.access import LOOPBACK
+from service.api.access import names_beyond
 from service.config import Settings, read_settings
 from service.store import schema, tokens
-from service.store.database import create_database, reading
+from service.store.database import create_database, reading, words_of
+from service.store.schema import SchemaError
 
 GRACE_S = 10
 # Longer than a runner waits between two calls, so that each has one connection.
@@ -24,32 +26,38 @@ class NoTokenError(PermissionError):
     def __init__(self, host: str) -> None:
         super().__init__(
             f"{host} can be reached from other machines, and no API token is stored. "
-            "Make the first one with: python -m service.admin token create NAME --scope admin"
+            "Make the first one with: kunline token create NAME --scope admin"
         )
 
 
-class SchemaError(RuntimeError):
-    """The database is not at this Kunline's schema."""
+class CannotListenError(OSError):
+    """The address is taken, or is not this machine's."""
 
-    def __init__(self, found: str | None, wanted: str | None) -> None:
-        super().__init__(
-            f"the database's schema is {found or 'empty'} and this Kunline needs {wanted}. "
-            "Bring it there with: python -m service.admin migrate"
-        )
+    def __init__(self, host: str, port: int, error: OSError) -> None:
+        super().__init__(f"cannot listen at {host}:{port}: {error.strerror or error}")
 
 
 def main() -> int:
-    """Serve until a signal says otherwise; return 2 where it cannot be begun."""
+    """Serve until a signal says otherwise.
+
+    Return 2 where that must not be begun, and 1 where database or address are not to be had.
+    """
     asked = _asked()
     settings = read_settings()
     if asked.workers is not None:
         settings = settings.model_copy(update={"workers": asked.workers})
     try:
         _prepare(settings, migrate=asked.migrate)
+        _serve(settings)
     except (NoTokenError, SchemaError) as error:
         sys.stderr.write(f"kunline: {error}\n")
         return 2
-    _serve(settings)
+    except CannotListenError as error:
+        sys.stderr.write(f"kunline: {error}\n")
+        return 1
+    except OperationalError as error:
+        sys.stderr.write(f"kunline: the database does not answer: {words_of(error)}\n")
+        return 1
     return 0
 
 
@@ -72,14 +80,17 @@ def _serve(settings: Settings) -> None:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a listening socket whose connections send at once.
+    """Return a listening socket whose connections send at once. Raises CannotListenError.
 
     Where uvicorn's processes share a socket it leaves Nagle's algorithm on, and every answer,
     being two packets, then waits 40 ms for the caller's acknowledgement. Linux hands the option
     down to each connection.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise CannotListenError(host, port, error) from error
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.set_inheritable(True)
     return listener
@@ -97,14 +108,11 @@ def _prepare(settings: Settings, *, migrate: bool) -> None:
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     engine = create_database(settings.database, connections=1)
     try:
-        if migrate or engine.dialect.name == "sqlite":
-            schema.upgrade(engine)
-        found, wanted = schema.release_of(engine), schema.newest_release()
-        if found != wanted:
-            raise SchemaError(found, wanted)
+        schema.prepare(engine, migrate=migrate)
+        beyond = names_beyond(settings)
         with reading(engine) as session:
-            if settings.host not in LOOPBACK and not tokens.any_stored(session):
-                raise NoTokenError(settings.host)
+            if beyond and not tokens.any_stored(session):
+                raise NoTokenError(", ".join(sorted(beyond)))
     finally:
         engine.dispose()
 

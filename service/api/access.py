@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security.utils import get_authorization_scheme_param
 
 from service.api.door import Door, Opened
+from service.config import Settings
 from service.domain.token import Caller, Scope
 from service.usecases.admit import identify, require_scope
 
@@ -64,8 +65,13 @@ async def _caller(request: Request, door: Door) -> Caller:
     return caller
 
 
+def names_beyond(settings: Settings) -> frozenset[str]:
+    """Return the names by which other machines reach the service: its address, or a proxy's."""
+    return frozenset({settings.host, *settings.allowed_hosts}) - LOOPBACK
+
+
 def _identify(door: Door, secret: str | None) -> Caller:
-    loopback = door.settings.host in LOOPBACK
+    loopback = not names_beyond(door.settings)
     with door.reading() as session:
         return identify(session, secret, loopback=loopback, now=door.now())
 

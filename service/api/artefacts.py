@@ -31,7 +31,7 @@ def read(door: Opened, _: MayRead, digest: Digest) -> Response:
     with door.reading() as session:
         content = read_artefact(session, door.files, digest=digest)
     headers = {
-        "Cache-Control": "public, max-age=31536000, immutable",
+        "Cache-Control": "private, max-age=31536000, immutable",
         "Content-Disposition": f'attachment; filename="{digest[:12]}"',
     }
     return Response(content, headers=headers, media_type=BYTES)

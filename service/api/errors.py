@@ -6,7 +6,13 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import (
+    DataError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+    StatementError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
@@ -15,8 +21,9 @@ from service.domain.metric import UnknownMetricError
 from service.domain.policy import PolicyError
 from service.domain.release import ReleasesApartError, ReleaseTextError
 from service.formats.problems import MEDIA_TYPE, FieldProblem, Problem
-from service.store.artefacts import UnknownArtefactError
+from service.store.artefacts import ArtefactFileMissingError, UnknownArtefactError
 from service.store.conditions import UnknownConditionError
+from service.store.database import words_of
 from service.store.jobs import UnknownJobError
 from service.store.runners import UnknownRunnerError
 from service.store.runs import UnknownRunError
@@ -27,6 +34,7 @@ from service.usecases.admit import ScopeMissingError, TokenMissingError, TokenRe
 from service.usecases.compare_stored import NothingMeasuredError, UnlikeKindsError
 from service.usecases.issue_token import TokenNameTakenError
 from service.usecases.keep_artefact import (
+    ArtefactsTooLargeError,
     ArtefactTooLargeError,
     ArtefactUnreadableError,
     DigestMismatchError,
@@ -49,8 +57,10 @@ class PathMismatchError(ValueError):
 
 
 STATUS: dict[type[Exception], int] = {
+    ArtefactFileMissingError: 410,
     ArtefactTooLargeError: 413,
     ArtefactUnreadableError: 422,
+    ArtefactsTooLargeError: 413,
     CellNotInJobError: 422,
     CursorError: 422,
     DigestMismatchError: 422,
@@ -94,8 +104,10 @@ def install(app: FastAPI) -> None:
     # Text or a number that a request may hold and the database's columns may not.
     app.add_exception_handler(DataError, _answer_unstorable)
     app.add_exception_handler(OverflowError, _answer_unstorable)
+    app.add_exception_handler(StatementError, _answer_wild)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(Exception, _answer_failure)
 
 
 def answered(problem: Problem, headers: dict[str, str] | None = None) -> Response:
@@ -111,17 +123,36 @@ def _answer(status: int, _: Request, error: Exception) -> Response:
 
 
 def _answer_away(_: Request, error: Exception) -> Response:
-    told = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-    LOG.warning("database away", error=told.splitlines()[0])
+    LOG.warning("database away", error=_told(error))
     words = "the database does not answer now; nothing was stored, try again"
     problem = Problem(type="DatabaseAwayError", title=words, status=503)
     return answered(problem, {"Retry-After": RETRY_AFTER_S})
 
 
 def _answer_unstorable(_: Request, error: Exception) -> Response:
-    told = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-    words = f"the request holds a text or a number that cannot be stored: {told.splitlines()[0]}"
+    words = f"the request holds a text or a number that cannot be stored: {_told(error)}"
     return answered(Problem(type="UnstorableError", title=words, status=422))
+
+
+def _answer_wild(request: Request, error: Exception) -> Response:
+    """Answer a number that was too large before the database saw it; anything else is a fault."""
+    if not isinstance(error, StatementError) or not isinstance(error.orig, OverflowError):
+        raise error
+    return _answer_unstorable(request, error)
+
+
+def _told(error: Exception) -> str:
+    return words_of(error) if isinstance(error, SQLAlchemyError) else str(error)
+
+
+def _answer_failure(request: Request, _: Exception) -> Response:
+    """Answer what nobody foresaw; the log has the whole of it.
+
+    This answer passes by the guard, so the release is named here: without it a caller would not
+    know that it is Kunline who answers.
+    """
+    problem = Problem(type="FailureError", title="the service failed; its log says how", status=500)
+    return answered(problem, {"X-Kunline-Version": request.app.version})
 
 
 def _answer_invalid(_: Request, error: Exception) -> Response:

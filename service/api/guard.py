@@ -1,6 +1,7 @@
 """The guard in front of every route: names, origins, sizes and releases that are let in."""
 
 from collections.abc import Iterable
+from math import inf
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -12,6 +13,8 @@ from service.domain.release import ReleasesApartError, ReleaseTextError, require
 from service.formats.problems import Problem
 
 VERSION_HEADER = b"x-kunline-version"
+# More than a body's length ever has, and fewer than Python refuses to read.
+DIGITS_MAX = 18
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 # What a browser says of a request that our own page, or a person at the address bar, caused.
 OWN = frozenset({"same-origin", "none"})
@@ -49,7 +52,7 @@ class Guard:
         if method not in READING and not _is_own(headers):
             return _problem("OriginRefusedError", "a page of another origin asked for this", 403)
         length = headers.get("content-length", "0")
-        if length.isascii() and length.isdigit() and int(length) > self._body_max:
+        if length.isascii() and length.isdigit() and _number(length) > self._body_max:
             return self._too_large()
         return self._release_refusal(headers.get("x-kunline-version"))
 
@@ -60,6 +63,9 @@ class Guard:
             require_near(service=self._version, caller=caller)
         except (ReleasesApartError, ReleaseTextError) as error:
             return _problem(type(error).__name__, str(error), 400)
+        except ValueError:
+            # Python reads no number of more than some thousand digits.
+            return _problem("ReleaseTextError", "a release has short numbers", 400)
         return None
 
     def _bounded(self, receive: Receive) -> Receive:
@@ -100,7 +106,20 @@ def _is_own(headers: Headers) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in OWN:
         return False
-    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
+    return origin is None or _place(origin) == headers.get("host", "")
+
+
+def _place(origin: str) -> str | None:
+    """Return an origin's host and port; None for a text that is no origin."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
+def _number(digits: str) -> float:
+    """Return a length; one with more digits than any body has counts as endless."""
+    return int(digits) if len(digits) <= DIGITS_MAX else inf
 
 
 def _problem(kind: str, words: str, status: int) -> Problem:

@@ -1,5 +1,6 @@
 """What the service asks of a runner: one launch of one stack, and the cells measured in it."""
 
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
@@ -16,6 +17,9 @@ from service.formats.identities import (
     StackOrder,
 )
 from service.formats.messages import Message
+
+# Endless would come back as null, and no runner could read the order it is in.
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ModelOrder(Message):
@@ -64,10 +68,10 @@ class LaunchOrder(Message):
 class Limits(Message):
     """How long each step of a job may take, in seconds."""
 
-    build_s: PositiveFloat = 3600.0
-    start_s: PositiveFloat = 600.0
-    repeat_s: PositiveFloat = 900.0
-    stop_s: PositiveFloat = 60.0
+    build_s: Seconds = 3600.0
+    start_s: Seconds = 600.0
+    repeat_s: Seconds = 900.0
+    stop_s: Seconds = 60.0
 
 
 class JobOrder(Message):

@@ -1,13 +1,12 @@
 """Sessions: what a person asks to be measured, and how far it is."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from pydantic import (
     AwareDatetime,
     Field,
     NonNegativeInt,
-    PositiveFloat,
     PositiveInt,
     model_validator,
 )
@@ -26,7 +25,7 @@ class PolicyOrder(Message):
     tolerances: largest worsening accepted, as a ratio, by metric name.
     """
 
-    tolerances: dict[str, PositiveFloat]
+    tolerances: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]
     min_repeats: PositiveInt = 5
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
 

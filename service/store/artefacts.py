@@ -52,6 +52,13 @@ class UnknownArtefactError(LookupError):
         super().__init__(f"no artefact {digest}")
 
 
+class ArtefactFileMissingError(LookupError):
+    """An artefact is stored, and the file that holds its content is not there."""
+
+    def __init__(self, digest: str) -> None:
+        super().__init__(f"the file of artefact {digest} is not in the data folder any more")
+
+
 class Files(Protocol):
     """Where large artefacts lie."""
 
@@ -135,14 +142,24 @@ def told(held: Held) -> dict[str, str]:
 
 
 def read(session: ReadSession, files: Files, digest: str) -> Content:
-    """Return the content of a digest, compressed. Raises UnknownArtefactError."""
+    """Return the content of a digest, compressed.
+
+    Raises UnknownArtefactError and ArtefactFileMissingError.
+    """
     row = session.execute(
         select(ArtefactRow.size_bytes, ArtefactRow.zstd).where(ArtefactRow.digest == digest)
     ).one_or_none()
     if row is None:
         raise UnknownArtefactError(digest)
-    zstd = files.read(digest) if row.zstd is None else row.zstd
+    zstd = _in_file(files, digest) if row.zstd is None else row.zstd
     return Content(digest, row.size_bytes, zstd)
+
+
+def _in_file(files: Files, digest: str) -> bytes:
+    try:
+        return files.read(digest)
+    except FileNotFoundError as error:
+        raise ArtefactFileMissingError(digest) from error
 
 
 def stored(session: ReadSession, digests: Collection[str]) -> frozenset[str]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Select, insert, select, update
+from sqlalchemy import Select, func, insert, select, update
 
 from service.domain.baseline import Pin
 from service.domain.cell import Cell
@@ -20,6 +20,16 @@ class StoredPin:
 
     id: UUID
     pin: Pin
+
+
+def hold_channel(session: WriteSession, channel: str) -> None:
+    """Let nobody else pin in a channel until this session ends; SQLite lets one writer in anyway.
+
+    A lock on rows would not do: two first pins of a cell have no row to wait for.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        number = func.hashtextextended(f"kunline channel {channel}", 0)
+        session.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 def replace(session: WriteSession, pin_ids: Collection[UUID], *, now: datetime) -> None:

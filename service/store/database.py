@@ -7,6 +7,7 @@ from typing import NewType
 
 from sqlalchemy import Engine, create_engine, event, make_url
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.orm import Session
 
 BUSY_TIMEOUT_S = 30.0
@@ -38,6 +39,12 @@ def create_database(url: str, *, connections: int = 10) -> Engine:
             "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c timezone=UTC",
         },
     )
+
+
+def words_of(error: SQLAlchemyError) -> str:
+    """Return the first line of what the driver said, or SQLAlchemy where no driver did."""
+    said = error.orig if isinstance(error, StatementError) else error
+    return str(said).partition("\n")[0]
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Queries that queue, hand out, move and return jobs."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -44,26 +44,36 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredJob:
-    """A job as it lies in the database, with whoever holds or last held it."""
+class ShownJob:
+    """A job as people see it: all but its order, which is by far the largest part."""
 
     id: UUID
     session_id: UUID
     ordinal: int
     state: JobState
-    pool: str
     stack_key: str
-    launch: Mapping[str, Any]
     cells: int
     repeats: int
     attempt: int
-    fencing_token: int
     runner: str | None
-    incarnation: str | None
     host: str | None
-    lease_until: datetime | None
     progress: Mapping[str, Any] | None
     broken: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJob(ShownJob):
+    """A job as it lies in the database, with whoever holds or last held it."""
+
+    pool: str
+    launch: Mapping[str, Any]
+    fencing_token: int
+    incarnation: str | None
+    lease_until: datetime | None
+
+
+SHOWN = tuple(core(JobRow).c[field.name] for field in fields(ShownJob))
+STORED = tuple(core(JobRow).c[field.name] for field in fields(StoredJob))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +134,7 @@ def claim_next(
             host=capacity.host,
             lease_until=lease_until,
             progress=None,
+            broken=None,
         )
         .returning(JobRow.id)
         .execution_options(synchronize_session=False)
@@ -162,6 +173,15 @@ def of_session(session: ReadSession, session_id: UUID) -> Sequence[StoredJob]:
     return _all(session, _columns().where(JobRow.session_id == session_id).order_by(JobRow.ordinal))
 
 
+def shown(session: ReadSession, session_ids: Collection[UUID]) -> Sequence[ShownJob]:
+    """Return the jobs of some sessions, in the order of each."""
+    query = select(*SHOWN).where(JobRow.session_id.in_(session_ids)).order_by(JobRow.ordinal)
+    return [
+        ShownJob(**{**row, "state": JobState(row["state"])})
+        for row in session.execute(query).mappings()
+    ]
+
+
 def held_by(session: WriteSession, runner: str) -> Sequence[StoredJob]:
     """Return the jobs a runner holds, locked."""
     held = _columns().where(JobRow.runner == runner, JobRow.state == JobState.CLAIMED.value)
@@ -172,6 +192,12 @@ def overdue(session: WriteSession, *, now: datetime, limit: int = 100) -> Sequen
     """Return claimed jobs whose lease has ended, locked; those being moved now are left out."""
     late = _columns().where(JobRow.state == JobState.CLAIMED.value, JobRow.lease_until < now)
     return _all(session, late.order_by(JobRow.id).limit(limit).with_for_update(skip_locked=True))
+
+
+def hold_all(session: WriteSession, session_id: UUID) -> None:
+    """Let nobody else move a session's jobs until this session ends."""
+    held = select(JobRow.id).where(JobRow.session_id == session_id)
+    session.execute(held.order_by(JobRow.id).with_for_update())
 
 
 def cancel_queued(session: WriteSession, session_id: UUID, *, now: datetime) -> None:
@@ -272,11 +298,17 @@ def next_of(session: ReadSession, session_id: UUID) -> StoredJob | None:
     return found[0] if found else None
 
 
-def cells_reported(session: ReadSession, job_ids: Iterable[UUID]) -> Mapping[UUID, int]:
-    """Return how many cells of each job have a run."""
+def cells_reported(session: ReadSession, job_id: UUID) -> int:
+    """Return how many cells of a job have a run."""
+    query = select(func.count()).select_from(RunRow).where(RunRow.job_id == job_id)
+    return session.scalar(query) or 0
+
+
+def cells_reported_in(session: ReadSession, session_ids: Collection[UUID]) -> Mapping[UUID, int]:
+    """Return how many cells of each job of some sessions have a run; none for a job without."""
     rows = session.execute(
         select(RunRow.job_id, func.count())
-        .where(RunRow.job_id.in_(set(job_ids)))
+        .where(RunRow.session_id.in_(session_ids))
         .group_by(RunRow.job_id)
     )
     return {job_id: count for job_id, count in rows if job_id is not None}
@@ -320,25 +352,7 @@ def _is_next() -> ColumnElement[bool]:
 
 
 def _columns() -> Select[Any]:
-    return select(
-        JobRow.id,
-        JobRow.session_id,
-        JobRow.ordinal,
-        JobRow.state,
-        JobRow.pool,
-        JobRow.stack_key,
-        JobRow.launch,
-        JobRow.cells,
-        JobRow.repeats,
-        JobRow.attempt,
-        JobRow.fencing_token,
-        JobRow.runner,
-        JobRow.incarnation,
-        JobRow.host,
-        JobRow.lease_until,
-        JobRow.progress,
-        JobRow.broken,
-    )
+    return select(*STORED)
 
 
 def _one(session: ReadSession, query: Select[Any], job_id: UUID) -> StoredJob:

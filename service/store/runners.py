@@ -48,7 +48,12 @@ def see(session: WriteSession, capacity: Capacity, *, now: datetime) -> None:
 
 def touch(session: WriteSession, name: str, *, now: datetime) -> None:
     """Note that a runner was heard of."""
-    session.execute(update(RunnerRow).where(RunnerRow.name == name).values(seen_at=now))
+    session.execute(
+        update(RunnerRow)
+        .where(RunnerRow.name == name)
+        .values(seen_at=now)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def set_state(session: WriteSession, name: str, state: str) -> None:

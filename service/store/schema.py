@@ -12,6 +12,28 @@ from sqlalchemy import Engine
 MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
 
+class SchemaError(RuntimeError):
+    """The database is not at this Kunline's schema."""
+
+    def __init__(self, found: str | None, wanted: str | None) -> None:
+        super().__init__(
+            f"the database's schema is {found or 'empty'} and this Kunline needs {wanted}. "
+            "Bring it there with: kunline db migrate"
+        )
+
+
+def prepare(engine: Engine, *, migrate: bool = False) -> None:
+    """Bring an embedded database up by itself, and any other one only where that is asked for.
+
+    Raises SchemaError for one that is not at this release then.
+    """
+    if migrate or engine.dialect.name == "sqlite":
+        upgrade(engine)
+    found, wanted = release_of(engine), newest_release()
+    if found != wanted:
+        raise SchemaError(found, wanted)
+
+
 def upgrade(engine: Engine, revision: str = "head") -> None:
     """Bring a database up to a release of the schema; one that is there stays as it is."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():

@@ -1,6 +1,6 @@
 """Queries that keep, move and return sessions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -62,6 +62,12 @@ def read(session: ReadSession, session_id: UUID) -> StoredSession:
     if row is None:
         raise UnknownSessionError(session_id)
     return _stored(row)
+
+
+def hosts(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, str | None]:
+    """Return the host that each of some sessions is bound to, or None."""
+    rows = session.execute(select(SessionRow.id, SessionRow.host).where(SessionRow.id.in_(ids)))
+    return {row.id: row.host for row in rows}
 
 
 def newest(session: ReadSession, *, limit: int = 20) -> Sequence[StoredSession]:

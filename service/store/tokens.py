@@ -50,6 +50,11 @@ def by_name(session: ReadSession, *, limit: int = 1000) -> Sequence[StoredToken]
     ]
 
 
+def any_made(session: ReadSession) -> bool:
+    """Return whether a token was ever made; none is ever forgotten."""
+    return bool(session.scalar(select(exists().where(TokenRow.id.is_not(None)))))
+
+
 def any_stored(session: ReadSession) -> bool:
     """Return whether there is a token that was not revoked; an expired one counts."""
     return bool(session.scalar(select(exists().where(TokenRow.revoked_at.is_(None)))))

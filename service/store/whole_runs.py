@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -139,7 +139,7 @@ def parameters(whole: WholeRun) -> Mapping[str, Any]:
         "contents": told,
         "held": [artefacts.told(held) for held in whole.held],
     }
-    return {"sent": json.dumps(sent, default=str), "bytes": b"".join(parts)}
+    return {"sent": json.dumps(sent, default=_text), "bytes": b"".join(parts)}
 
 
 def _keep_apart(session: WriteSession, files: Files, whole: WholeRun) -> bool:
@@ -158,6 +158,11 @@ def _keep_apart(session: WriteSession, files: Files, whole: WholeRun) -> bool:
     artefacts.keep(session, files, whole.contents, now=told.stored_at)
     artefacts.hold(session, told.id, whole.held)
     return True
+
+
+def _text(value: object) -> str:
+    """Return an id or a time as text. Raises OverflowError for a time that UTC has no year for."""
+    return str(value.astimezone(UTC) if isinstance(value, datetime) else value)
 
 
 def _row(run: ToldRun) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The service's own Celery application: the sweep, and when it runs."""
 
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +9,7 @@ from celery import Celery
 from sqlalchemy import Engine
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from service.config import Settings
+from service.config import Settings, read_settings
 from service.store.database import create_database, writing
 from service.usecases.send_nudges import SEND_ERRORS, create_celery, send
 from service.usecases.sweep import Swept, sweep
@@ -16,6 +17,19 @@ from service.usecases.sweep import Swept, sweep
 LOG = structlog.get_logger(__name__)
 QUEUE = "service"
 SWEEP = "service.sweep"
+SWEEP_USEFUL_S = 60.0
+
+
+def read_settings_with_broker() -> Settings:
+    """Return the settings of this process, or end it with 2 where they name no broker.
+
+    Celery would else look for one of its own choice, for ever.
+    """
+    settings = read_settings()
+    if not settings.broker_url:
+        sys.stderr.write("kunline: set KUNLINE_BROKER_URL: worker and scheduler need a broker\n")
+        raise SystemExit(2)
+    return settings
 
 
 def create_service_celery(settings: Settings) -> Celery:
@@ -39,8 +53,8 @@ def create_service_celery(settings: Settings) -> Celery:
             "sweep": {
                 "task": SWEEP,
                 "schedule": timedelta(seconds=settings.sweep_every_s),
-                # A sweep that waited longer than the next one is of no use.
-                "options": {"expires": settings.sweep_every_s, "queue": QUEUE},
+                # An old sweep is of no use; two hosts' clocks may differ by less than this.
+                "options": {"expires": max(SWEEP_USEFUL_S, settings.sweep_every_s), "queue": QUEUE},
             }
         },
     )

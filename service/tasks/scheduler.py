@@ -3,8 +3,7 @@
 from celery.apps.beat import Beat
 from celery.beat import Scheduler
 
-from service.config import read_settings
-from service.tasks.app import create_service_celery
+from service.tasks.app import create_service_celery, read_settings_with_broker
 
 
 def main() -> None:
@@ -12,7 +11,7 @@ def main() -> None:
 
     The times are kept in memory alone: all that recurs here recurs within seconds.
     """
-    celery = create_service_celery(read_settings())
+    celery = create_service_celery(read_settings_with_broker())
     Beat(app=celery, scheduler_cls=Scheduler, quiet=True, loglevel="WARNING").run()
 
 

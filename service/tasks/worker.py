@@ -1,12 +1,11 @@
 """The service's worker process: python -m service.tasks.worker."""
 
-from service.config import read_settings
-from service.tasks.app import QUEUE, create_service_celery
+from service.tasks.app import QUEUE, create_service_celery, read_settings_with_broker
 
 
 def main() -> None:
     """Work until a signal says otherwise, without a thought for other workers."""
-    celery = create_service_celery(read_settings())
+    celery = create_service_celery(read_settings_with_broker())
     celery.worker_main(
         [
             "worker",

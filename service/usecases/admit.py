@@ -36,10 +36,11 @@ class ScopeMissingError(PermissionError):
 def identify(session: ReadSession, secret: str | None, *, loopback: bool, now: datetime) -> Caller:
     """Return who calls.
 
-    loopback: whether the service listens on this machine alone; then, and while no token is
-    stored, nobody needs one. Raises TokenMissingError and TokenRefusedError.
+    loopback: whether the service listens on this machine alone; then, and until a token is made
+    for the first time, nobody needs one: revoking the last must not open the door.
+    Raises TokenMissingError and TokenRefusedError.
     """
-    if loopback and not tokens.any_stored(session):
+    if loopback and not tokens.any_made(session):
         return SOMEBODY_HERE
     if secret is None:
         raise TokenMissingError

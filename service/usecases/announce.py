@@ -32,9 +32,9 @@ def announce_following(session: ReadSession, job_id: UUID) -> tuple[Nudge, ...]:
 def nudges(session: ReadSession, waiting: Iterable[StoredJob]) -> tuple[Nudge, ...]:
     """Return one nudge a job: to its session's host where it has one, else to its pool."""
     by_id = {job.id: job for job in waiting}
-    return tuple(Nudge(_queue(session, job), job.id) for job in by_id.values())
+    hosts = sessions.hosts(session, {job.session_id for job in by_id.values()})
+    return tuple(Nudge(_queue(job, hosts[job.session_id]), job.id) for job in by_id.values())
 
 
-def _queue(session: ReadSession, job: StoredJob) -> str:
-    host = sessions.read(session, job.session_id).host
+def _queue(job: StoredJob, host: str | None) -> str:
     return pool_queue(job.pool) if host is None else host_queue(host)

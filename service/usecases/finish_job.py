@@ -32,8 +32,9 @@ def finish_job(
         return job.state
     missing = missing_cells(session, job)
     launch = launches.newest_of_job(session, job_id)
-    if missing and launch is not None and launch.broken is not None:
-        runs.keep_all(session, _broken(job, launch, launch.broken, missing, now))
+    # The job says what broke since its newest claim; a launch may be of an earlier holder's.
+    if missing and launch is not None and job.broken is not None:
+        runs.keep_all(session, _broken(job, launch, job.broken, missing, now))
         missing = ()
     if missing and job.state is JobState.CLAIMED:
         counted = not done.handed_back

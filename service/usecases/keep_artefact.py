@@ -13,6 +13,8 @@ from service.store.database import ReadSession, WriteSession
 
 # Compressing a text harder than this costs more time than the bytes are worth.
 LEVEL = 3
+# A body of many small frames would else keep a process busy for minutes.
+TOGETHER_BYTES_MAX = 32 * ARTEFACT_BYTES_MAX
 
 
 class ArtefactUnreadableError(ValueError):
@@ -29,6 +31,13 @@ class ArtefactTooLargeError(ValueError):
         super().__init__(f"the artefact {name} is larger than {ARTEFACT_BYTES_MAX} bytes")
 
 
+class ArtefactsTooLargeError(ValueError):
+    """The artefacts of one report are larger than they may be together."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the artefacts are larger than {TOGETHER_BYTES_MAX} bytes together")
+
+
 class DigestMismatchError(ValueError):
     """Content is not what its digest says."""
 
@@ -39,9 +48,17 @@ class DigestMismatchError(ValueError):
 def checked(received: Iterable[Artefact]) -> Sequence[Content]:
     """Return the contents of artefacts, each decompressed up to a bound and held to its digest.
 
-    Raises ArtefactUnreadableError, ArtefactTooLargeError and DigestMismatchError.
+    Raises ArtefactUnreadableError, ArtefactTooLargeError, ArtefactsTooLargeError and
+    DigestMismatchError.
     """
-    return [_checked(artefact) for artefact in received]
+    contents: list[Content] = []
+    size_bytes = 0
+    for artefact in received:
+        contents.append(_checked(artefact))
+        size_bytes += contents[-1].size_bytes
+        if size_bytes > TOGETHER_BYTES_MAX:
+            raise ArtefactsTooLargeError
+    return contents
 
 
 def held(received: Iterable[Artefact]) -> Sequence[Held]:
@@ -67,7 +84,10 @@ def keep_artefact(
 
 
 def read_artefact(session: ReadSession, files: Files, *, digest: str) -> bytes:
-    """Return the plain bytes of a digest. Raises UnknownArtefactError."""
+    """Return the plain bytes of a digest.
+
+    Raises UnknownArtefactError and ArtefactFileMissingError.
+    """
     return _decompressed(digest, artefacts.read(session, files, digest).zstd)
 
 

@@ -35,6 +35,6 @@ def lose_job(
 
 
 def _after(session: WriteSession, job: StoredJob, leasing: Leasing) -> JobState:
-    if jobs.cells_reported(session, [job.id]).get(job.id, 0) >= job.cells:
+    if jobs.cells_reported(session, job.id) >= job.cells:
         return JobState.REPORTED
     return after_loss(attempt=job.attempt, attempts_max=leasing.attempts_max)

@@ -34,6 +34,7 @@ def pin_baseline(
     cells = _cells(session, wanted, stack.key)
     if not cells:
         raise NothingToPinError(stack.name)
+    baselines.hold_channel(session, wanted.channel)
     before = baselines.in_force(
         session, channel=wanted.channel, conditions={cell.condition_key for cell in cells}
     )

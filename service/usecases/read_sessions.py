@@ -8,26 +8,40 @@ from service.formats.reports import Broken
 from service.formats.sessions import JobRead, SessionRead
 from service.store import jobs, sessions, stacks
 from service.store.database import ReadSession
-from service.store.jobs import StoredJob
+from service.store.jobs import ShownJob
 from service.store.sessions import StoredSession
 
 
 def read_session(session: ReadSession, session_id: UUID) -> SessionRead:
     """Return one session. Raises UnknownSessionError."""
-    return _read(session, sessions.read(session, session_id))
+    return _read_all(session, [sessions.read(session, session_id)])[0]
 
 
 def list_sessions(session: ReadSession, *, limit: int) -> tuple[SessionRead, ...]:
     """Return the newest sessions, newest first."""
-    return tuple(_read(session, stored) for stored in sessions.newest(session, limit=limit))
+    return _read_all(session, sessions.newest(session, limit=limit))
 
 
 def read_job(session: ReadSession, job_id: UUID) -> JobRead:
     """Return one job. Raises UnknownJobError."""
-    return _jobs(session, [jobs.read(session, job_id)])[0]
+    job = jobs.read(session, job_id)
+    names = stacks.names(session, [job.stack_key])
+    return _job(job, jobs.cells_reported(session, job_id), names)
 
 
-def _read(session: ReadSession, stored: StoredSession) -> SessionRead:
+def _read_all(session: ReadSession, found: Sequence[StoredSession]) -> tuple[SessionRead, ...]:
+    """Return sessions with their jobs, in as many queries for many as for one."""
+    ids = [stored.id for stored in found]
+    under = jobs.shown(session, ids)
+    reported = jobs.cells_reported_in(session, ids)
+    names = stacks.names(session, {job.stack_key for job in under})
+    by_session: dict[UUID, list[JobRead]] = {session_id: [] for session_id in ids}
+    for job in under:
+        by_session[job.session_id].append(_job(job, reported.get(job.id, 0), names))
+    return tuple(_read(stored, by_session[stored.id]) for stored in found)
+
+
+def _read(stored: StoredSession, jobs_read: Sequence[JobRead]) -> SessionRead:
     return SessionRead.model_validate(
         {
             "id": stored.id,
@@ -38,18 +52,12 @@ def _read(session: ReadSession, stored: StoredSession) -> SessionRead:
             "created_at": stored.created_at,
             "finished_at": stored.finished_at,
             "baseline_stack_key": stored.baseline_stack_key,
-            "jobs": _jobs(session, jobs.of_session(session, stored.id)),
+            "jobs": tuple(jobs_read),
         }
     )
 
 
-def _jobs(session: ReadSession, stored: Sequence[StoredJob]) -> tuple[JobRead, ...]:
-    reported = jobs.cells_reported(session, [job.id for job in stored])
-    names = stacks.names(session, {job.stack_key for job in stored})
-    return tuple(_job(job, reported.get(job.id, 0), names) for job in stored)
-
-
-def _job(job: StoredJob, reported: int, names: Mapping[str, str]) -> JobRead:
+def _job(job: ShownJob, reported: int, names: Mapping[str, str]) -> JobRead:
     return JobRead(
         id=job.id,
         ordinal=job.ordinal,

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from service.domain.job import JobState, Leasing, require_token
 from service.formats.orders import Renewal, Renewed
-from service.store import jobs, sessions
+from service.store import jobs, runners, sessions
 from service.store.database import WriteSession
+from service.store.jobs import StoredJob
 
 
 class LeaseLostError(PermissionError):
@@ -23,8 +24,7 @@ def renew_lease(
 
     Raises UnknownJobError, StaleTokenError when it was claimed again, and LeaseLostError.
     """
-    job = jobs.locked(session, job_id)
-    require_token(given=renewal.fencing_token, current=job.fencing_token)
+    job = _held(session, job_id, renewal.fencing_token, now)
     if job.state not in {JobState.CLAIMED, JobState.CANCELLED}:
         raise LeaseLostError(job_id, job.state)
     cancelled = job.state is JobState.CANCELLED
@@ -36,3 +36,18 @@ def renew_lease(
         progress = None if said is None else said.model_dump(mode="json")
         jobs.renew(session, job_id, lease_until=leasing.until(now), progress=progress)
     return Renewed(cancelled=cancelled, lease_s=leasing.lease.total_seconds())
+
+
+def _held(session: WriteSession, job_id: UUID, fencing_token: int, now: datetime) -> StoredJob:
+    """Return a job, locked, and note that its runner was heard of.
+
+    The runner's row comes before the job's, as in a claim, so that the two never wait in a ring;
+    the token is looked at again because the job may have been claimed in between.
+    """
+    seen = jobs.read(session, job_id)
+    require_token(given=fencing_token, current=seen.fencing_token)
+    if seen.runner is not None:
+        runners.touch(session, seen.runner, now=now)
+    job = jobs.locked(session, job_id)
+    require_token(given=fencing_token, current=job.fencing_token)
+    return job

@@ -128,6 +128,14 @@ def test_a_service_of_a_release_too_far_away_is_refused_with_both_named() -> Non
         answering(answer).sessions()
 
 
+def test_an_answer_that_names_no_release_is_a_refusal_and_no_crash() -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=[], headers={"X-Kunline-Version": "new"})
+
+    with pytest.raises(RefusedError, match="'new' is not a release"):
+        answering(answer).sessions()
+
+
 def test_something_else_that_answers_is_not_taken_for_the_service() -> None:
     with pytest.raises(ServiceAwayError, match="is not Kunline"):
         answering(lambda _: httpx.Response(200, json=[])).sessions()

@@ -1,6 +1,7 @@
 """The processes as an operator starts them."""
 
 import os
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -32,7 +33,7 @@ def test_the_api_does_not_listen_beyond_this_machine_while_no_token_is_stored(
     refused = run("service.api", place=tmp_path, KUNLINE_HOST="0.0.0.0")  # noqa: S104 — it is the refusal that is tested
 
     assert refused.returncode == 2
-    assert "python -m service.admin token create NAME --scope admin" in refused.stderr
+    assert "kunline token create NAME --scope admin" in refused.stderr
 
 
 @pytest.mark.postgres
@@ -45,7 +46,7 @@ def test_the_api_does_not_begin_on_a_database_of_another_schema(
     refused = run("service.api", place=tmp_path, KUNLINE_DATABASE_URL=empty_url)
 
     assert refused.returncode == 2
-    assert "python -m service.admin migrate" in refused.stderr
+    assert "kunline db migrate" in refused.stderr
 
 
 def test_an_operator_brings_a_database_up_and_makes_shows_and_ends_a_token(
@@ -85,3 +86,36 @@ def test_two_processes_serve_one_embedded_database_and_end_when_told(tmp_path: P
         server.wait(TIMEOUT_S)
 
     assert b'"ready":true' in ready
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = run("service.api", place=tmp_path, KUNLINE_PORT=str(port))
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"kunline: cannot listen at 127.0.0.1:{port}: Address already")
+    assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["service.api"], ["service.admin", "token", "list"]])
+def test_a_database_that_is_away_is_said_in_a_sentence(words: list[str], tmp_path: Path) -> None:
+    nowhere = f"postgresql://ann:secret@127.0.0.1:{free_port()}/kunline"
+
+    refused = run(*words, place=tmp_path, KUNLINE_DATABASE_URL=nowhere)
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("kunline: the database does not answer: ")
+    assert "secret" not in refused.stderr
+
+
+def test_tokens_of_a_database_without_a_schema_bring_it_up_or_say_how(
+    empty_url: str, tmp_path: Path
+) -> None:
+    shown = run("service.admin", "token", "list", place=tmp_path, KUNLINE_DATABASE_URL=empty_url)
+
+    if empty_url.startswith("sqlite"):
+        assert (shown.returncode, shown.stderr) == (0, "")
+    else:
+        assert shown.returncode == 2
+        assert "kunline db migrate" in shown.stderr

@@ -5,6 +5,7 @@ part of it that the file uses, and refuse every other key.
 """
 
 import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -196,3 +197,12 @@ def test_the_image_installs_what_the_lock_pins_and_runs_as_nobody_special() -> N
 
     assert "--require-hashes" in words
     assert re.findall(r"^USER (.*)$", words, flags=re.MULTILINE) == ["kunline"]
+
+
+def test_the_image_is_built_with_every_folder_that_the_wheel_holds() -> None:
+    copied = re.findall(r"^COPY (\S+) /build/\1$", text_of(Path("Dockerfile")), flags=re.MULTILINE)
+    wheel = tomllib.loads(text_of(Path("pyproject.toml")))["tool"]["hatch"]["build"]["targets"][
+        "wheel"
+    ]
+
+    assert {*wheel["packages"], *wheel["force-include"]} <= set(copied)
