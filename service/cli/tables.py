@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 # Away from a terminal nobody's window is too narrow.
-WIDTH_ELSEWHERE = 160
+WIDTH_ELSEWHERE = 200
 
 
 def console() -> Console:

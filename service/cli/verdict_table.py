@@ -14,6 +14,8 @@ from service.formats.verdicts import VerdictRead
 
 # That two stacks differ in it is what is being compared.
 VERSION = "version"
+# What the table takes with the longest words in it.
+TABLE_WIDTH = 170
 STYLE = {
     Outcome.REGRESSED: "bold red",
     Outcome.BROKEN: "bold red",
@@ -25,14 +27,40 @@ STYLE = {
 
 
 def print_verdicts(cells: Sequence[CellComparison]) -> None:
-    """Print one line a cell and metric, then what a reader of them must know."""
+    """Print one line a cell and metric, then what a reader of them must know.
+
+    A window too narrow for the table gets the same in words, which may wrap where they like.
+    """
+    if console().width < TABLE_WIDTH:
+        _print_lines(cells)
+    else:
+        _print_table(cells)
+    for note in _notes(cells):
+        console().print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_lines(cells: Sequence[CellComparison]) -> None:
+    for cell in cells:
+        console().print(Text(cell.title, style="bold"))
+        for row in _rows(cell):
+            console().print(Text.assemble("  ", *_in_words(row)), soft_wrap=True)
+
+
+def _in_words(row: tuple[str | Text, ...]) -> list[str | Text]:
+    """Return a row of the table as a sentence."""
+    _, metric, baseline, candidate, worse_by, interval, verdict, seen = row
+    if baseline == "-":
+        return [verdict, f": {seen}"]
+    change = f"{baseline} → {candidate}, {worse_by} worse ({interval})"
+    return [verdict, f" {metric}: {change}, would have seen {seen}"]
+
+
+def _print_table(cells: Sequence[CellComparison]) -> None:
     header = (
         "cell", "metric", "baseline", "candidate", "worse by", "interval", "verdict",
         "would have seen",
     )  # fmt: skip
     print_table(header, (row for cell in cells for row in _rows(cell)))
-    for note in _notes(cells):
-        console().print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
 
 
 def outcomes(cells: Sequence[CellComparison]) -> list[Outcome]:

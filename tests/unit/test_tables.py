@@ -2,6 +2,7 @@
 
 import pytest
 
+from service.cli import tables
 from service.cli.tables import print_table
 from service.cli.verdict_table import print_verdicts
 from service.domain.verdict import Outcome
@@ -70,6 +71,20 @@ def test_a_verdict_has_its_values_its_interval_and_what_would_have_been_seen(
         assert part in said
     assert "the server settled page_size differently: 64 → 128" in said
     assert "version" not in said
+
+
+def test_a_narrow_window_gets_whole_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "WIDTH_ELSEWHERE", 60)
+
+    print_verdicts([cell(comparison(verdict()))])
+
+    line = capsys.readouterr().out.splitlines()[1]
+    assert line == (
+        "  inconclusive ttft_p50: 250.00 ms → 260.00 ms, +3.1 % worse (-1.0 % to +7.0 %), "
+        "would have seen from 12.0 % on"
+    )
 
 
 def test_a_cell_without_a_verdict_says_why(capsys: pytest.CaptureFixture[str]) -> None:
