@@ -75,11 +75,7 @@ def _rows(cell: CellComparison) -> list[tuple[str | Text, ...]]:
             (*(f"{each.field} differs" for each in comparison.differences), *comparison.warnings)
         )
         return [(cell.title, "-", "-", "-", "-", "-", _styled(comparison.outcome), why)]
-    titles = [cell.title, *[""] * (len(comparison.verdicts) - 1)]
-    return [
-        (title, *_columns(verdict))
-        for title, verdict in zip(titles, comparison.verdicts, strict=True)
-    ]
+    return [(cell.title, *_columns(verdict)) for verdict in comparison.verdicts]
 
 
 def _columns(verdict: VerdictRead) -> tuple[str | Text, ...]:
