@@ -129,7 +129,7 @@ def _stack_table(planned: PlannedSession) -> str:
             short(stack.stack.key),
             str(stack.file.shape.built_at),
             stack.file.shape.verified.state,
-            "baseline" if stack.stack.name == planned.plan.baseline else "",
+            "baseline" if stack is planned.baseline else "",
         )
         for stack in planned.stacks
     ]

@@ -67,6 +67,18 @@ class PlannedSession:
         return self.plan.launches * self.plan.repeats
 
     @property
+    def baseline(self) -> ChosenStack | None:
+        """The stack the others are held to: the plan's own, else the first that was named.
+
+        None where nothing is measured beside it: a stack alone is held to what is pinned. A stack
+        with another version of something is not the one that the plan names.
+        """
+        by_name = {stack.stack.name: stack for stack in self.stacks}
+        if len(by_name) == 1:
+            return None
+        return by_name.get(self.plan.baseline or "", self.stacks[0])
+
+    @property
     def expected(self) -> ExpectedTime:
         """How long it is expected to take, without the building of environments."""
         return expected_time(self.launches)
@@ -140,19 +152,10 @@ def session_upload(planned: PlannedSession) -> SessionUpload:
         launches=tuple(_launch_order(launch, models) for launch in planned.launches),
         policy=planned.policy,
         limits=planned.plan.limits,
-        baseline_stack_key=_baseline_key(planned),
+        baseline_stack_key=planned.baseline.stack.key if planned.baseline else None,
     )
     used = (*locks.values(), *(stack.lock for stack in planned.stacks if stack.lock is not None))
     return SessionUpload(order, {lock.digest: lock.content for lock in used})
-
-
-def _baseline_key(planned: PlannedSession) -> str | None:
-    """Return the key of the plan's own baseline; None where nothing is measured beside it.
-
-    A stack with another version of something is not the one that the plan names.
-    """
-    keys = {stack.stack.name: stack.stack.key for stack in planned.stacks}
-    return keys.get(planned.plan.baseline or "") if len(keys) > 1 else None
 
 
 def _keyed_conditions(cells: Sequence[Cell]) -> Iterable[KeyedCondition]:

@@ -56,6 +56,7 @@ class NudgeSender:
     def __init__(self, celery: Celery) -> None:
         self._celery = celery
         self._waiting: queue.Queue[Nudge | None] = queue.Queue(WAITING_MAX)
+        self._given_up = threading.Event()
         self._thread = threading.Thread(target=self._run, name="nudges", daemon=True)
         self._thread.start()
 
@@ -72,14 +73,16 @@ class NudgeSender:
         try:
             self._waiting.put(None, timeout=timeout_s)
         except queue.Full:
-            return
-        self._thread.join(timeout_s)
+            LOG.warning("nudges dropped at the end", waiting=self._waiting.qsize())
+        else:
+            self._thread.join(timeout_s)
+        self._given_up.set()
 
     def _run(self) -> None:
-        while (nudge := self._waiting.get()) is not None:
+        while (nudge := self._waiting.get()) is not None and not self._given_up.is_set():
             try:
                 send(self._celery, nudge)
-            except SEND_ERRORS as error:
+            except Exception as error:  # noqa: BLE001 — the thread must outlive whatever one send brings
                 LOG.warning("nudge not sent", queue=nudge.queue, error=str(error))
 
 

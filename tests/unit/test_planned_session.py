@@ -174,6 +174,16 @@ def test_a_stack_may_be_held_against_itself_with_another_version(tmp_path: Path)
     assert order.baseline_stack_key == order.stacks[0].key != order.stacks[1].key
 
 
+def test_where_the_plans_baseline_is_not_measured_the_first_stack_is_the_control(
+    tmp_path: Path,
+) -> None:
+    changed = (("torch", "2.12.0+cpu"),)
+
+    order = session_upload(planned(tmp_path, stacks=("cpu-0.5.23",) * 2, overrides=changed)).order
+
+    assert order.baseline_stack_key == order.stacks[0].key != order.stacks[1].key
+
+
 def test_an_overridden_stack_is_not_the_plans_baseline(tmp_path: Path) -> None:
     alone = planned(tmp_path, stacks=("cpu-0.5.18",), overrides=(("torch", "2.12.0+cpu"),))
 
