@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from service.cli.exit_codes import OPERATIONAL, USAGE
 from service.client import Client, RefusedError, ServiceAwayError, connected
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-OPERATIONAL_FAILURE, WRONG_USAGE = 1, 2
 
 Url = Annotated[str, typer.Option("--url", envvar="KUNLINE_URL", help="Where the service is.")]
 Token = Annotated[
@@ -31,10 +31,10 @@ def service(url: str, token: str | None) -> Iterator[Client]:
             yield client
     except ServiceAwayError as error:
         complain(f"{error}\nIs it running? `kunline up` starts one here; --url names another.")
-        raise typer.Exit(OPERATIONAL_FAILURE) from error
+        raise typer.Exit(OPERATIONAL) from error
     except RefusedError as error:
         complain(str(error))
-        raise typer.Exit(WRONG_USAGE) from error
+        raise typer.Exit(USAGE) from error
 
 
 def complain(message: str) -> None:

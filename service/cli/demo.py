@@ -12,7 +12,8 @@ from uuid import UUID
 
 import typer
 
-from service.cli.connection import WRONG_USAGE, complain
+from service.cli.connection import complain
+from service.cli.exit_codes import INTERRUPTED, USAGE
 from service.cli.follow import OVER, follow
 from service.cli.matrix import MatrixOption
 from service.cli.plan import planned_or_exit
@@ -25,7 +26,7 @@ from service.cli.requirements import (
     missing,
     this_machine,
 )
-from service.cli.run import INTERRUPTED, ordered, print_answer, submitted
+from service.cli.run import ordered, print_answer, submitted
 from service.cli.tree import Embedded, data_home, embedded_service, wait_for_runner
 from service.cli.up import DataDir, Port, failing_clearly, serve_until_stopped
 from service.client import Client, RefusedError, connected
@@ -83,7 +84,7 @@ def _require_machine(data_dir: Path, stacks: int) -> None:
     disk_bytes = DISK_BYTES_BUILT if ready else DISK_BYTES
     if lacks := missing(this_machine(cache, data_dir), disk_bytes=disk_bytes):
         complain("this machine will not do. " + " ".join(lacks))
-        raise typer.Exit(WRONG_USAGE)
+        raise typer.Exit(USAGE)
 
 
 def _measured(embedded: Embedded, client: Client, upload: SessionUpload) -> SessionRead:

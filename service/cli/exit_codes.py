@@ -10,6 +10,8 @@ DONE = 0
 # Python ends with 1 on a crash and typer with 2 on wrong usage: no verdict ever does.
 OPERATIONAL = 1
 USAGE = 2
+# What a shell makes of a Ctrl-C.
+INTERRUPTED = 130
 
 EXIT_CODE = MappingProxyType(
     {

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from service.cli.connection import DEFAULT_URL, WRONG_USAGE, AsJson, Token, Url, complain, service
-from service.cli.exit_codes import exit_code_of_cells
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.exit_codes import INTERRUPTED, USAGE, exit_code_of_cells
 from service.cli.follow import follow
 from service.cli.matrix import MatrixOption
 from service.cli.plan import PlanArgument, StackOption, WithOption, planned_or_exit
@@ -22,8 +22,6 @@ from service.formats.planned_sessions import (
     session_upload,
 )
 from service.formats.sessions import SessionRead
-
-INTERRUPTED = 130
 
 
 def run(
@@ -66,7 +64,7 @@ def ordered(planned: PlannedSession) -> SessionUpload:
         return session_upload(planned)
     except NotRunnableError as error:
         complain(str(error))
-        raise typer.Exit(WRONG_USAGE) from error
+        raise typer.Exit(USAGE) from error
 
 
 def submitted(client: Client, upload: SessionUpload, *, idempotency_key: str) -> SessionRead:

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from service.cli.broker import NoBrokerError
-from service.cli.connection import OPERATIONAL_FAILURE, complain
+from service.cli.connection import complain
+from service.cli.exit_codes import OPERATIONAL
 from service.cli.processes import ChildGaveUpError, Tree
 from service.cli.tree import data_home, embedded_service
 from service.client import RefusedError, ServiceAwayError
@@ -62,7 +63,7 @@ def failing_clearly() -> Iterator[None]:
         yield
     except (ChildGaveUpError, NoBrokerError, RefusedError, ServiceAwayError) as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL_FAILURE) from error
+        raise typer.Exit(OPERATIONAL) from error
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from service.domain.difference import Difference, differences
 from service.domain.key import content_key
 from service.domain.server_arguments import Arguments, normalised
 
@@ -120,17 +119,3 @@ class Condition:
     def key(self) -> str:
         """The content key: SHA-256 of the condition's canonical JSON."""
         return content_key(self)
-
-
-class UnlikeConditionsError(ValueError):
-    """Two conditions differ, so what was measured under them must not be compared."""
-
-    def __init__(self, found: tuple[Difference, ...]) -> None:
-        self.differences = found
-        super().__init__("not comparable: " + "; ".join(str(difference) for difference in found))
-
-
-def require_same(baseline: Condition, candidate: Condition) -> None:
-    """Raise UnlikeConditionsError, naming every differing field, unless the two are equal."""
-    if found := differences(baseline, candidate):
-        raise UnlikeConditionsError(found)
