@@ -50,7 +50,7 @@ PAGE = """<!doctype html>
 <h1>Kunline {version}</h1>
 <p>The service is running. The dashboard is not built here.</p>
 <ul>
-<li><a href="/docs">the API, to try</a> · <a href="/openapi.json">as OpenAPI</a></li>
+<li><a href="/openapi.json">the API, as OpenAPI</a></li>
 <li><a href="/api/v1/sessions">sessions</a> · <a href="/api/v1/runs">runs</a> ·
 <a href="/api/v1/baselines">baselines</a> · <a href="/api/v1/stacks">stacks</a> ·
 <a href="/api/v1/runners">runners</a></li>
@@ -67,6 +67,8 @@ def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> Fas
         summary="Performance baselines for SGLang on Kunlun cards.",
         lifespan=_lifespan(on_exit),
         responses=PROBLEMS,
+        # Their pages are loaded from elsewhere, which a closed network does not reach.
+        docs_url=None,
         redoc_url=None,
     )
     app.state.door = door

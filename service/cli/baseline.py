@@ -5,6 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
+from pydantic import ValidationError
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.tables import print_table
@@ -18,7 +19,7 @@ Channel = Annotated[str, typer.Option(help="Release channel.")]
 
 @baselines.command()
 def pin(
-    stack_key: Annotated[str, typer.Argument(help="Key of the stack, as `runs --json` gives it.")],
+    stack_key: Annotated[str, typer.Argument(help="Key of the stack, or its first digits.")],
     why: Annotated[str, typer.Option(help="The reason, kept with the pin.")],
     channel: Channel = "main",
     session: Annotated[
@@ -33,9 +34,13 @@ def pin(
 
     Example: kunline baseline pin 1f0c… --why "release 2026.11 accepted"
     """
-    order = BaselinePin(
-        channel=channel, stack_key=stack_key, session_id=session, why=why, who=getpass.getuser()
-    )
+    try:
+        order = BaselinePin(
+            channel=channel, stack_key=stack_key, session_id=session, why=why, who=_who()
+        )
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
     with service(url, token) as client:
         _print(client.pin_baseline(order), json=json)
 
@@ -55,6 +60,14 @@ def show(
     """
     with service(url, token) as client:
         _print(client.baselines(channel=channel, history=history), json=json)
+
+
+def _who() -> str | None:
+    """Return the user's name; a container may run as a number that has none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return None
 
 
 def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:

@@ -39,7 +39,7 @@ def embedded(data_dir: Path) -> Broker:
     port, password = free_port(), secrets.token_urlsafe(24)
     settings = (
         f"bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ''\nappendonly no\n"
-        f"maxmemory-policy noeviction\ndaemonize no\ndir {data_dir}\n"
+        f"maxmemory-policy noeviction\ndaemonize no\ndir {_quoted(data_dir)}\n"
     )
     child = Child(
         name="broker",
@@ -48,6 +48,12 @@ def embedded(data_dir: Path) -> Broker:
         stdin=settings.encode(),
     )
     return Broker(child, f"redis://:{password}@127.0.0.1:{port}/0")
+
+
+def _quoted(folder: Path) -> str:
+    """Return a folder as the server's settings take it, spaces and quotes included."""
+    escaped = str(folder).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def free_port(preferred: int = 0) -> int:

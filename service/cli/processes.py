@@ -95,7 +95,7 @@ def _spawn(child: Child) -> subprocess.Popen[bytes]:
             stderr=subprocess.STDOUT if output else None,
             env={**os.environ, **child.environment},
             start_new_session=True,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 — no threads run when children start
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 — it makes one system call and takes no lock
         )
     finally:
         if output:

@@ -62,6 +62,12 @@ def test_a_slower_candidate_is_regressed_against_its_control(engine: Engine) -> 
     assert cell.comparison.warnings == ()
 
 
+def test_a_stack_is_pinned_by_the_first_digits_of_its_key(engine: Engine) -> None:
+    path.do_session(engine, builders.session_order())
+
+    assert {read.stack_key for read in pin(engine, OLD.key[:12])} == {OLD.key}
+
+
 @pytest.mark.parametrize(
     ("moved", "said"),
     [
