@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.formats.tools.text import MAX_PROBLEMS, Found, Problem, objects
+from service.formats.tools.text import MAX_PROBLEMS, objects
+from service.formats.tools.tool import Found, Problem
 
 ONE, TWO = '{"a": 1}', '{"b": {"c": 2}}'
 GOOD = [(1, {"a": 1}), (2, {"b": {"c": 2}})]

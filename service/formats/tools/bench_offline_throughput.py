@@ -20,13 +20,13 @@ def recognises(document: Document) -> bool:
     return {"successful_requests", "total_latency", "total_output_tokens"} <= document.keys()
 
 
-def parse(document: Document) -> Parsed:
+def parse(document: Document) -> tuple[Parsed]:
     """Return one result in our words and base units.
 
     The tool writes the number of requests as successful even when some failed, so how many
     completed is not known from it.
     """
-    return Parsed(
+    parsed = Parsed(
         tool_version=">=0.4.3" if "last_gen_throughput" in document else "<0.4.3",
         definition=1,
         condition={
@@ -50,6 +50,7 @@ def parse(document: Document) -> Parsed:
             duration_s=above_zero(document, "total_latency"),
         ),
     )
+    return (parsed,)
 
 
 TOOL = Tool(NAME, recognises, parse)

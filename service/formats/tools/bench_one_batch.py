@@ -23,10 +23,10 @@ def recognises(document: Document) -> bool:
     return {"batch_size", "input_len", "output_len", "prefill_latency"} <= document.keys()
 
 
-def parse(document: Document) -> Parsed:
+def parse(document: Document) -> tuple[Parsed]:
     """Return one row in our words and base units."""
     batch = whole(document, "batch_size")
-    return Parsed(
+    parsed = Parsed(
         tool_version=None,
         definition=1,
         condition={
@@ -50,6 +50,7 @@ def parse(document: Document) -> Parsed:
             ),
         ),
     )
+    return (parsed,)
 
 
 TOOL = Tool(NAME, recognises, parse)

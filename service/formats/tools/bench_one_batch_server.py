@@ -33,11 +33,11 @@ def recognises(document: Document) -> bool:
     return {"batch_size", "input_len", "output_len", "latency"} <= document.keys()
 
 
-def parse(document: Document) -> Parsed:
+def parse(document: Document) -> tuple[Parsed]:
     """Return one row in our words and base units."""
     batch, output = whole(document, "batch_size"), whole(document, "output_len")
     new = "last_gen_throughput" in document
-    return Parsed(
+    parsed = Parsed(
         tool_version=_version(document),
         definition=AFTER_FIRST_TOKEN if new else WHOLE_LATENCY,
         condition=_condition(document),
@@ -53,6 +53,7 @@ def parse(document: Document) -> Parsed:
             ),
         ),
     )
+    return (parsed,)
 
 
 def _version(document: Document) -> str:

@@ -59,11 +59,11 @@ def recognises(document: Document) -> bool:
     )
 
 
-def parse(document: Document) -> Parsed:
+def parse(document: Document) -> tuple[Parsed]:
     """Return one line of a result file in our words and base units."""
     server_info = section(document, "server_info")
     facts = _facts(document)
-    return Parsed(
+    parsed = Parsed(
         tool_version=_version(document),
         definition=1,
         condition=_condition(document) | condition_told(server_info),
@@ -71,6 +71,7 @@ def parse(document: Document) -> Parsed:
         facts=facts,
         resolution=resolution_of(server_info),
     )
+    return (parsed,)
 
 
 def _version(document: Document) -> str | None:

@@ -1,5 +1,6 @@
 """The tools that can be read, and the one door to their files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from service.domain.reading import Reading, Readings, Unreadable
@@ -10,8 +11,8 @@ from service.formats.tools import (
     bench_serving,
 )
 from service.formats.tools.fields import writable
-from service.formats.tools.text import MAX_BYTES, Found, Problem, objects
-from service.formats.tools.tool import Document, Tool
+from service.formats.tools.text import MAX_BYTES, objects
+from service.formats.tools.tool import Document, Found, Parsed, Problem, Tool
 
 TOOLS: tuple[Tool, ...] = (
     bench_serving.TOOL,
@@ -30,11 +31,11 @@ def read_bytes(data: bytes, *, file: str) -> Readings:
     readings: list[Reading] = []
     unreadable: list[Unreadable] = []
     for found in objects(data):
-        match _read(found, file):
-            case Reading() as reading:
-                readings.append(reading)
-            case problem:
-                unreadable.append(problem)
+        match _read(found):
+            case Problem() as problem:
+                unreadable.append(_unreadable(problem, file))
+            case tool, parsed:
+                readings.extend(_reading(each, tool, file, found.line or 1) for each in parsed)
     return Readings(tuple(readings), tuple(unreadable))
 
 
@@ -53,16 +54,23 @@ def read_file(path: Path) -> Readings:
         return Readings((), (Unreadable(name, None, "cannot_open", f"{name}: {reason}"),))
 
 
-def _read(found: Found | Problem, file: str) -> Reading | Unreadable:
+def _read(found: Found[Document] | Problem) -> tuple[Tool, Sequence[Parsed]] | Problem:
     if isinstance(found, Problem):
-        return Unreadable(file, found.line, found.code, found.message)
+        return found
     tool = next((tool for tool in TOOLS if tool.recognises(found.value)), None)
     if tool is None:
-        return Unreadable(file, found.line, "unknown_tool", _unknown(found.value))
-    parsed = tool.parse(found.value)
+        return Problem(found.line, "unknown_tool", _unknown(found.value))
+    return tool, tool.parse(found.value)
+
+
+def _unreadable(problem: Problem, file: str) -> Unreadable:
+    return Unreadable(file, problem.line, problem.code, problem.message)
+
+
+def _reading(parsed: Parsed, tool: Tool, file: str, line: int) -> Reading:
     return Reading(
         file=file,
-        line=found.line,
+        line=line,
         tool=tool.name,
         tool_version=parsed.tool_version,
         definition=parsed.definition,

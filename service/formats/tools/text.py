@@ -7,8 +7,8 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+
+from service.formats.tools.tool import Document, Found, Problem
 
 GZIP_MAGIC = b"\x1f\x8b"
 LFS_POINTER = b"version https://git-lfs"
@@ -30,24 +30,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One JSON object and the line it begins in, from 1."""
-
-    line: int
-    value: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that could not be read; line is None for the whole file."""
-
-    line: int | None
-    code: str
-    message: str
-
-
-def objects(data: bytes) -> Iterator[Found | Problem]:
+def objects(data: bytes) -> Iterator[Found[Document] | Problem]:
     """Yield the JSON objects of a file's bytes, and what could not be read, in order.
 
     One object a line, several on one line, pretty-printed ones and lists of objects are all read;
@@ -65,7 +48,7 @@ def objects(data: bytes) -> Iterator[Found | Problem]:
     yield from _bounded(_decoded(data, damaged=damage is not None))
 
 
-def _bounded(found: Iterable[Found | Problem]) -> Iterator[Found | Problem]:
+def _bounded(found: Iterable[Found[Document] | Problem]) -> Iterator[Found[Document] | Problem]:
     problems = 0
     for each in found:
         problems += isinstance(each, Problem)
@@ -92,7 +75,7 @@ def _unpacked(data: bytes) -> tuple[bytes, Problem | None]:
     return b"".join(chunks), None
 
 
-def _decoded(data: bytes, *, damaged: bool) -> Iterator[Found | Problem]:
+def _decoded(data: bytes, *, damaged: bool) -> Iterator[Found[Document] | Problem]:
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
         if not damaged:
@@ -110,7 +93,7 @@ def _decoded(data: bytes, *, damaged: bool) -> Iterator[Found | Problem]:
     yield from _scanned(text)
 
 
-def _scanned(text: str) -> Iterator[Found | Problem]:
+def _scanned(text: str) -> Iterator[Found[Document] | Problem]:
     position, line = _skip(text, 0), 1
     counted = 0
     while position < len(text):
@@ -131,7 +114,7 @@ def _skip(text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _flattened(value: object, line: int) -> Iterator[Found | Problem]:
+def _flattened(value: object, line: int) -> Iterator[Found[Document] | Problem]:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             yield Found(line, item)
