@@ -5,7 +5,7 @@ from typing import Self
 from service.domain.metric import Unit, metric_named
 from service.domain.reading import Reading, Readings, Unreadable
 from service.domain.resolution import Fact
-from service.domain.validity import Finding, Severity, Validity
+from service.domain.validity import SEEN_ON_HOST_ONLY, Finding, Severity, Validity, validity_of
 from service.formats.messages import Message
 
 INCOMPLETE = "condition_incomplete"
@@ -31,34 +31,45 @@ class ValueRead(Message):
 
 
 class ReadingRead(Message):
-    """One result of a tool's file. problems decide its validity, warnings do not."""
+    """One result of a tool's file. problems decide its validity, warnings do not.
+
+    definition: revision of the tool's own meaning of its metrics. withheld: why a metric that the
+    file has is not offered, by its name. resolution: what the server settled, as the file tells it.
+    """
 
     file: str
     line: int
     tool: str
     tool_version: str | None
+    definition: int
     validity: Validity
     problems: tuple[ProblemRead, ...]
     warnings: tuple[ProblemRead, ...]
     condition: dict[str, Fact]
     metrics: dict[str, ValueRead]
+    withheld: dict[str, str]
+    resolution: dict[str, Fact]
 
     @classmethod
     def of(cls, reading: Reading) -> Self:
         """Return a reading as it is answered."""
+        findings = reading.findings
         return cls(
             file=reading.file,
             line=reading.line,
             tool=reading.tool,
             tool_version=reading.tool_version,
-            validity=reading.validity,
-            problems=_problems(reading.findings),
-            warnings=_of_severity(reading.findings, Severity.WARNING),
+            definition=reading.definition,
+            validity=validity_of(findings),
+            problems=_problems(findings),
+            warnings=_of_severity(findings, Severity.WARNING),
             condition=dict(reading.condition),
             metrics={
                 name: ValueRead(value=value, unit=metric_named(name).unit)
                 for name, value in reading.metrics.items()
             },
+            withheld=dict(reading.withheld),
+            resolution=dict(reading.resolution.facts),
         )
 
 
@@ -97,11 +108,16 @@ class ReadingsRead(Message):
 
 
 def _problems(findings: tuple[Finding, ...]) -> tuple[ProblemRead, ...]:
-    unknown = [finding.code for finding in findings if finding.severity is Severity.UNKNOWN]
     failures = _of_severity(findings, Severity.FAILURE)
+    unknown = [finding.gate for finding in findings if finding.severity is Severity.UNKNOWN]
     if not unknown:
         return failures
-    message = f"the file alone cannot settle the gates {', '.join(unknown)}"
+    open_gates = ", ".join(gate for gate in unknown if gate not in SEEN_ON_HOST_ONLY)
+    message = (
+        f"the file alone cannot settle the gates {open_gates}, nor those that need the host"
+        if open_gates
+        else "the file alone cannot settle the gates that need the host"
+    )
     return (*failures, ProblemRead(code=INCOMPLETE, message=message))
 
 

@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,10 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from service.cli.read import paths_of, read
+from service.cli import tables
+from service.cli.read import read
+from service.cli.result_paths import paths_of
+from service.cli.result_table import MAX_LINES, MAX_ROWS
 from service.formats.readings import ReadingsRead
 from tests.golden_file import assert_golden
 from tests.results import lines, serving, write
@@ -19,6 +26,7 @@ app = typer.Typer()
 app.command()(read)
 
 FINE = lines([serving(), serving()])
+TERMINAL = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
 INVALID = lines([serving(median_ttft_ms=0.0)])
 
 
@@ -130,6 +138,79 @@ def test_a_person_reads_a_table_and_what_is_wrong(
     result = run("night.jsonl")
 
     assert_golden("read_table.txt", result.output)
+
+
+def test_a_narrow_window_gets_lines_instead_of_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tables, "WIDTH_ELSEWHERE", 60)
+    write(tmp_path / "night.jsonl", [serving(), serving(median_ttft_ms=0.0)])
+
+    assert_golden("read_narrow.txt", run("night.jsonl").output)
+
+
+def test_of_very_many_results_the_first_are_shown_and_all_are_counted(tmp_path: Path) -> None:
+    count = MAX_ROWS + 20
+    write(tmp_path / "many.jsonl", [serving(median_ttft_ms=0.0)] * count)
+
+    text = run(tmp_path / "many.jsonl").stdout
+
+    assert f"the first {MAX_ROWS} of {count} results ({count} invalid)" in text
+    assert f"and {count - MAX_LINES} more of this; --json" in text
+    assert f"many.jsonl:{MAX_ROWS}" in text
+    assert f"many.jsonl:{MAX_ROWS + 1}" not in text
+    assert len(document(run(tmp_path / "many.jsonl", "--json"))["readings"]) == count
+
+
+def test_a_server_s_own_words_are_a_reading_of_what_it_settled(tmp_path: Path) -> None:
+    (tmp_path / "info.json").write_text(
+        json.dumps(serving()["server_info"] | {"mem_fraction_static": 0.8})
+    )
+
+    (reading,) = document(run(tmp_path / "info.json", "--json"))["readings"]
+
+    assert (reading["tool"], reading["tool_version"]) == ("sglang.server_info", "0.5.23")
+    assert reading["resolution"]["attention_backend"] == "torch_native"
+    assert reading["metrics"] == {"kv_capacity": {"value": 16384.0, "unit": "tok"}}
+    assert "what a server settled: version=0.5.23" in run(tmp_path / "info.json").stdout
+
+
+def test_a_folder_gives_the_logs_that_a_tool_knows_and_no_others(tmp_path: Path) -> None:
+    known = tmp_path / "server.log"
+    known.write_text("[2026-11-30 02:00:00] max_total_num_tokens=1, chunked_prefill_size=2\n")
+    (tmp_path / "build.log").write_text("compiling\n")
+
+    assert paths_of(str(tmp_path)) == [str(known)]
+
+
+def test_a_folder_without_results_says_so(tmp_path: Path) -> None:
+    result = run(tmp_path, "--json")
+
+    assert result.exit_code == 2
+    assert [each["code"] for each in document(result)["unreadable"]] == ["folder_without_results"]
+
+
+def test_a_long_read_shows_a_bar_on_a_terminal_and_on_nothing_else(tmp_path: Path) -> None:
+    path = write(tmp_path / "long.jsonl", [serving()])
+    code = (
+        "import service.cli.read as read, typer\n"
+        "read.BAR_FROM_BYTES = 1\n"
+        "app = typer.Typer()\n"
+        "app.command()(read.read)\n"
+        f"app(['{path}', '--json'])\n"
+    )
+    near, far = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=far, env=TERMINAL
+    ) as child:
+        os.close(far)
+        told, _ = child.communicate(timeout=60)
+    shown = os.read(near, 10_000).decode()
+    os.close(near)
+
+    assert "long.jsonl" in shown
+    assert len(json.loads(told)["readings"]) == 1
 
 
 def test_help_shows_an_example() -> None:

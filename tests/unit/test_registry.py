@@ -1,12 +1,15 @@
 """The one door to result files: each tool is known by its keys, and files may not be there."""
 
-from pathlib import Path
+import io
 
 import pytest
 
 from service.domain.reading import Reading
 from service.domain.validity import Validity
+from service.formats.tools import bench_serving
 from service.formats.tools.registry import read_bytes, read_file
+from service.formats.tools.results import results_in
+from service.formats.tools.tool import Document, Found, Parsed, Problem, Tool
 from tests.results import lines, serving
 from tests.shared_data import shared
 
@@ -122,16 +125,36 @@ def test_the_offline_tool_does_not_tell_how_many_requests_failed() -> None:
     assert read(OFFLINE).metrics["output_throughput"] == 33.3
 
 
-def test_a_file_that_is_not_there_is_said_and_nothing_raised(tmp_path: Path) -> None:
-    (problem,) = read_file(tmp_path / "none.jsonl").unreadable
+def test_an_object_that_stands_in_a_log_is_read_and_so_is_the_log() -> None:
+    log = b"[2026-11-30 02:00:00] max_total_num_tokens=4096, chunked_prefill_size=2048\n"
+    found = read_bytes(log + lines([serving()]) + log + lines([IN_PROCESS]), file="all.log")
 
-    assert (problem.code, problem.line) == ("no_such_file", None)
+    assert [(reading.tool, reading.line) for reading in found.readings] == [
+        ("sglang.bench_serving", 2),
+        ("sglang.bench_one_batch", 4),
+        ("sglang.server_log", 1),
+    ]
+    assert found.unreadable == ()
 
 
-def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
-    (problem,) = read_file(tmp_path).unreadable
+def test_text_that_no_tool_writes_is_one_problem_whatever_its_length() -> None:
+    (part,) = read_bytes(b"# Notes\n\nsome\nmore\n" * 1000, file="notes.md").unreadable
 
-    assert problem.code == "cannot_open"
+    assert (part.line, part.code) == (None, "unknown_text")
+
+
+def test_an_object_built_otherwise_than_its_tool_builds_it_costs_no_other() -> None:
+    def parse(_: Document) -> tuple[Parsed]:
+        raise KeyError("benchmarks")
+
+    tool = Tool("odd", lambda document: "odd" in document, parse)
+    stream = io.BufferedReader(io.BytesIO(lines([{"odd": 1}, serving()])))
+
+    problem, result = results_in(stream, (tool, bench_serving.TOOL), ())
+
+    assert isinstance(problem, Problem)
+    assert (problem.line, problem.code) == (1, "malformed")
+    assert isinstance(result, Found)
 
 
 @pytest.mark.parametrize(
@@ -160,4 +183,5 @@ def test_no_other_tool_of_the_samples_is_taken_for_one_of_these() -> None:
     ]
 
     assert others
-    assert [read_file(path).readings for path in others] == [()] * len(others)
+    readings = [reading for path in others for reading in read_file(path).readings]
+    assert not [each for each in readings if each.tool.startswith("sglang")]

@@ -1,25 +1,31 @@
 """Objects out of files as they are found: good ones are kept beside bad ones."""
 
 import gzip
+import io
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.formats.tools.text import MAX_PROBLEMS, objects
-from service.formats.tools.tool import Found, Problem
+from service.formats.tools.lines import MAX_OBJECT_BYTES
+from service.formats.tools.text import MAX_PROBLEMS, objects, objects_in
+from service.formats.tools.tool import Document, Found, Problem
 
 ONE, TWO = '{"a": 1}', '{"b": {"c": 2}}'
 GOOD = [(1, {"a": 1}), (2, {"b": {"c": 2}})]
 
 
+def parts(data: bytes) -> list[Found[Document] | Problem]:
+    return list(objects(io.BufferedReader(io.BytesIO(data))))
+
+
 def found(data: bytes) -> list[tuple[int, object]]:
-    return [(each.line, each.value) for each in objects(data) if isinstance(each, Found)]
+    return [(each.line, each.value) for each in parts(data) if isinstance(each, Found)]
 
 
 def problems(data: bytes) -> list[tuple[int | None, str]]:
-    return [(each.line, each.code) for each in objects(data) if isinstance(each, Problem)]
+    return [(each.line, each.code) for each in parts(data) if isinstance(each, Problem)]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +35,16 @@ def problems(data: bytes) -> list[tuple[int | None, str]]:
         pytest.param(f"{ONE}{TWO}", [1, 1], id="two on one line"),
         pytest.param(f"\ufeff{ONE}\r\n\r\n{TWO}\r\n", [1, 3], id="mark, CRLF and a blank line"),
         pytest.param(f"{json.dumps({'a': 1}, indent=2)}\n{TWO}", [1, 4], id="pretty-printed"),
-        pytest.param(f"[{ONE},\n {TWO}]", [1, 1], id="a list"),
+        pytest.param(f"[{ONE},\n {TWO}]", [1, 2], id="a list"),
+        pytest.param(f"[\n{ONE},\n{TWO}\n]\n", [2, 3], id="a list of an object a line"),
+        pytest.param(
+            json.dumps([{"a": 1}, {"b": {"c": 2}}], indent=2), [2, 5], id="a list, pretty"
+        ),
+        pytest.param(json.dumps([{"a": 1}, {"b": {"c": 2}}], indent=0), [2, 5], id="not indented"),
+        pytest.param(f"{ONE} , {TWO}"[:8] + f"\n{TWO}", [1, 2], id="blanks at the end"),
+        pytest.param(f'{{\n  "a": 1 }}\n{TWO}', [1, 3], id="closed within a line"),
+        pytest.param(f"[{ONE}][{TWO}]", [1, 1], id="lists on one line"),
+        pytest.param(f"{ONE}\n\ufeff{TWO}", [1, 2], id="files with marks, joined"),
     ],
 )
 def test_every_layout_of_objects_is_read(text: str, lines: list[int]) -> None:
@@ -56,6 +71,19 @@ def test_numbers_that_json_does_not_have_are_taken_as_they_come() -> None:
         pytest.param(f'{ONE}\n{{"x": oops}}\n{TWO}', [1, 3], (2, "not_json"), id="a bad line"),
         pytest.param(f"hello\nworld\n{ONE}", [3], (1, "not_json"), id="a log before it"),
         pytest.param(f"{ONE}\n42\n{TWO}", [1, 3], (2, "not_an_object"), id="a bare number"),
+        pytest.param(f"a\nb {ONE}\n{TWO}", [2, 3], (1, "not_json"), id="a log with one in a line"),
+        pytest.param(f"{ONE}\n\0\0\0\n{TWO}", [1, 3], (2, "binary"), id="a hole after a crash"),
+        pytest.param(f"\0\0{ONE}\n{TWO}"[2:] + "\0\0", [1], (2, "binary"), id="zeros at the end"),
+        pytest.param(
+            f'[\n  {{"x": 1,\n  {ONE},\n  {TWO}\n]', [3, 4], (2, "truncated"), id="in a list"
+        ),
+        pytest.param(
+            f'{{"x": [{{"y": 1}},\n{ONE}\n{TWO}', [2, 3], (1, "truncated"), id="cut in a list"
+        ),
+        pytest.param(
+            f'{{\n "x": 1,\n "y\n{ONE}\n{TWO}', [4, 5], (1, "truncated"), id="a pretty one cut"
+        ),
+        pytest.param(f"{ONE} and so on\n{TWO}", [1, 2], (1, "not_json"), id="words after it"),
     ],
 )
 def test_good_objects_are_kept_beside_a_bad_one(
@@ -103,6 +131,40 @@ def test_a_gzip_that_ends_early_gives_what_came_before() -> None:
     assert problems(data) == [(None, "damaged_gzip")]
 
 
+def test_an_object_within_another_at_the_start_of_a_line_is_not_one_of_its_own() -> None:
+    document = {"runs": [{"a": 1}, {"b": 2}], "more": {"c": {"d": 3}}}
+
+    for indent in (0, 1, 4):
+        text = json.dumps(document, indent=indent)
+        assert found(f"{text}\n{text}".encode()) == [
+            (1, document),
+            (text.count("\n") + 2, document),
+        ]
+
+
+def test_an_empty_list_says_that_the_tool_wrote_nothing() -> None:
+    assert problems(b"[]") == [(1, "empty")]
+
+
+def test_an_object_over_the_limit_costs_no_other() -> None:
+    filler = b'"' + b"x" * 2**20 + b'",'
+    large = (b'{"a": [', *(filler for _ in range(MAX_OBJECT_BYTES // 2**20)), b"1]}")
+
+    listed = list(objects_in([ONE.encode(), *large, TWO.encode()]))
+
+    assert [(each.line, getattr(each, "code", None)) for each in listed] == [
+        (1, None),
+        (2, "too_large"),
+        (len(large) + 2, None),
+    ]
+
+
+def test_half_lines_without_number_are_given_up_in_good_time() -> None:
+    rows = b'{"a": {"b": {"c": {"d": 1}}}, "\n' * 20_000
+
+    assert problems(rows)[-1] == (None, "too_many_problems")
+
+
 def test_a_file_full_of_problems_is_left_early() -> None:
     listed = problems(b"1\n" * (MAX_PROBLEMS + 50))
 
@@ -110,9 +172,35 @@ def test_a_file_full_of_problems_is_left_early() -> None:
     assert listed[-1] == (None, "too_many_problems")
 
 
+INSIDE = st.recursive(
+    st.none() | st.integers(-5, 5) | st.text(alphabet='ab"\\\\{}[],:\\né', max_size=5),
+    lambda held: (
+        st.lists(held, max_size=3) | st.dictionaries(st.text(max_size=3), held, max_size=3)
+    ),
+    max_leaves=8,
+)
+OBJECT = st.dictionaries(st.text(alphabet="ab{[,", min_size=1, max_size=3), INSIDE, min_size=1)
+
+
+@given(st.lists(OBJECT, min_size=1, max_size=5), st.data())
+def test_objects_are_read_back_in_whatever_layouts_they_are_written(
+    documents: list[dict[str, object]], data: st.DataObject
+) -> None:
+    indent = data.draw(st.sampled_from([None, 0, 1, 4]))
+    text = "".join(
+        json.dumps(document, indent=data.draw(st.sampled_from([None, 0, 1, 4])))
+        + data.draw(st.sampled_from(["\n", "\r\n", "", " ", "\n\n"]))
+        for document in documents
+    )
+
+    for written in (text, json.dumps(documents, indent=indent)):
+        assert [value for _, value in found(written.encode())] == documents
+        assert problems(written.encode()) == []
+
+
 @given(st.binary(max_size=200))
 def test_no_bytes_make_it_fail(data: bytes) -> None:
-    assert all(isinstance(each, Found | Problem) for each in objects(data))
+    assert all(isinstance(each, Found | Problem) for each in parts(data))
 
 
 @given(st.integers(0, 60))

@@ -1,17 +1,17 @@
 """Results of sglang.bench_offline_throughput: an engine in the tool's own process."""
 
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, is_not_finite, text, whole
+from service.formats.tools.fields import above_zero, all_zero, count, measured, text, whole
 from service.formats.tools.tool import Document, Parsed, Tool
 
 NAME = "sglang.bench_offline_throughput"
 
 _KEYS = {
-    "request_throughput": "request_throughput",
-    "input_throughput": "input_throughput",
-    "output_throughput": "output_throughput",
-    "total_throughput": "total_throughput",
-    "duration": "total_latency",
+    "request_throughput": ("request_throughput", 1.0),
+    "input_throughput": ("input_throughput", 1.0),
+    "output_throughput": ("output_throughput", 1.0),
+    "total_throughput": ("total_throughput", 1.0),
+    "duration": ("total_latency", 1.0),
 }
 
 
@@ -26,6 +26,7 @@ def parse(document: Document) -> tuple[Parsed]:
     The tool writes the number of requests as successful even when some failed, so how many
     completed is not known from it.
     """
+    metrics, not_finite = measured(document, _KEYS)
     parsed = Parsed(
         tool_version=">=0.4.3" if "last_gen_throughput" in document else "<0.4.3",
         definition=1,
@@ -34,19 +35,14 @@ def parse(document: Document) -> tuple[Parsed]:
             "requests": whole(document, "successful_requests"),
             "input_tokens_in_all": whole(document, "total_input_tokens"),
         },
-        metrics={
-            name: value
-            for name, key in _KEYS.items()
-            if (value := above_zero(document, key)) is not None
-        },
+        metrics=metrics,
         facts=RunFacts(
-            requests_asked=whole(document, "successful_requests"),
-            input_tokens=whole(document, "total_input_tokens"),
-            output_tokens=whole(document, "total_output_tokens"),
+            requests_asked=count(document, "successful_requests"),
+            input_tokens=count(document, "total_input_tokens"),
+            output_tokens=count(document, "total_output_tokens"),
             streamed=False,
-            not_finite=tuple(
-                sorted(name for name, key in _KEYS.items() if is_not_finite(document, key))
-            ),
+            not_finite=not_finite,
+            all_zero=all_zero(document, _KEYS),
             duration_s=above_zero(document, "total_latency"),
         ),
     )

@@ -1,7 +1,7 @@
 """Results of sglang.bench_one_batch: one static batch in the model runner, without a server."""
 
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, is_not_finite, whole
+from service.formats.tools.fields import all_zero, count, measured, whole
 from service.formats.tools.tool import Document, Parsed, Tool
 
 NAME = "sglang.bench_one_batch"
@@ -10,11 +10,11 @@ NAME = "sglang.bench_one_batch"
 # first token, and the median step is the median time per token. With one output token there is
 # no step, and the tool leaves its two keys out.
 _KEYS = {
-    "ttft_p50": "prefill_latency",
-    "tpot_p50": "median_decode_latency",
-    "e2e_p50": "total_latency",
-    "input_throughput": "prefill_throughput",
-    "total_throughput": "overall_throughput",
+    "ttft_p50": ("prefill_latency", 1.0),
+    "tpot_p50": ("median_decode_latency", 1.0),
+    "e2e_p50": ("total_latency", 1.0),
+    "input_throughput": ("prefill_throughput", 1.0),
+    "total_throughput": ("overall_throughput", 1.0),
 }
 
 
@@ -25,7 +25,8 @@ def recognises(document: Document) -> bool:
 
 def parse(document: Document) -> tuple[Parsed]:
     """Return one row in our words and base units."""
-    batch = whole(document, "batch_size")
+    batch = count(document, "batch_size")
+    metrics, not_finite = measured(document, _KEYS)
     parsed = Parsed(
         tool_version=None,
         definition=1,
@@ -35,19 +36,14 @@ def parse(document: Document) -> tuple[Parsed]:
             "input_tokens": whole(document, "input_len"),
             "output_tokens": whole(document, "output_len"),
         },
-        metrics={
-            name: value
-            for name, key in _KEYS.items()
-            if (value := above_zero(document, key)) is not None
-        },
+        metrics=metrics,
         facts=RunFacts(
             requests_completed=batch,
             requests_asked=batch,
             streamed=False,
             cold=False,
-            not_finite=tuple(
-                sorted(name for name, key in _KEYS.items() if is_not_finite(document, key))
-            ),
+            not_finite=not_finite,
+            all_zero=all_zero(document, _KEYS),
         ),
     )
     return (parsed,)

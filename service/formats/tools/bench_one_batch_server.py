@@ -2,7 +2,7 @@
 
 from service.domain.resolution import Fact
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, is_not_finite, text, whole
+from service.formats.tools.fields import above_zero, all_zero, count, measured, text, whole
 from service.formats.tools.tool import Document, Parsed, Tool
 
 NAME = "sglang.bench_one_batch_server"
@@ -19,12 +19,12 @@ _RELEASES = (
     ("last_gen_throughput", ">=0.4.6,<0.5.6"),
 )
 _KEYS = {
-    "e2e_p50": "latency",
-    "input_throughput": "input_throughput",
-    "output_throughput": "output_throughput",
-    "total_throughput": "overall_throughput",
-    "accept_length": "acc_length",
-    "cache_hit": "cache_hit_rate",
+    "e2e_p50": ("latency", 1.0),
+    "input_throughput": ("input_throughput", 1.0),
+    "output_throughput": ("output_throughput", 1.0),
+    "total_throughput": ("overall_throughput", 1.0),
+    "accept_length": ("acc_length", 1.0),
+    "cache_hit": ("cache_hit_rate", 1.0),
 }
 
 
@@ -35,22 +35,22 @@ def recognises(document: Document) -> bool:
 
 def parse(document: Document) -> tuple[Parsed]:
     """Return one row in our words and base units."""
-    batch, output = whole(document, "batch_size"), whole(document, "output_len")
+    batch, output = count(document, "batch_size"), count(document, "output_len")
+    metrics, not_finite = measured(document, _KEYS)
     new = "last_gen_throughput" in document
     parsed = Parsed(
         tool_version=_version(document),
         definition=AFTER_FIRST_TOKEN if new else WHOLE_LATENCY,
         condition=_condition(document),
-        metrics=_metrics(document),
+        metrics=_metrics(document, metrics),
         facts=RunFacts(
             requests_completed=batch,
             requests_asked=batch,
-            output_tokens=whole(document, "total_output_tokens"),
+            output_tokens=count(document, "total_output_tokens"),
             output_lengths=None if output is None else (output, output),
             streamed=False,
-            not_finite=tuple(
-                sorted(name for name, key in _KEYS.items() if is_not_finite(document, key))
-            ),
+            not_finite=not_finite,
+            all_zero=all_zero(document, _KEYS),
         ),
     )
     return (parsed,)
@@ -72,12 +72,7 @@ def _condition(document: Document) -> dict[str, Fact]:
     return told
 
 
-def _metrics(document: Document) -> dict[str, float]:
-    found = {
-        name: value
-        for name, key in _KEYS.items()
-        if (value := above_zero(document, key)) is not None
-    }
+def _metrics(document: Document, found: dict[str, float]) -> dict[str, float]:
     # The tool tells the last first token of the batch; of one request that is the only one.
     first = above_zero(document, "last_ttft")
     if whole(document, "batch_size") == 1 and first is not None:

@@ -3,9 +3,19 @@
 from types import MappingProxyType
 
 from service.domain.metric import LATENCIES, STATISTICS
-from service.domain.resolution import Fact
+from service.domain.resolution import Fact, Resolution
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, is_not_finite, number, section, text, whole
+from service.formats.tools.fields import (
+    above_zero,
+    all_zero,
+    count,
+    is_not_finite,
+    measured,
+    number,
+    section,
+    text,
+    whole,
+)
 from service.formats.tools.server_info import condition_told, resolution_of
 from service.formats.tools.tool import Document, Parsed, Tool
 
@@ -23,6 +33,12 @@ _RELEASES = (
     ("std_e2e_latency_ms", "0.4.1", "0.4.3"),
     ("median_e2e_latency_ms", "0.3.6", "0.4.1"),
 )
+
+# What a number means changed with the release, under the same keys: until 0.4.1 a gap between
+# tokens was one between chunks; since 0.5.5 the duration, and with it every throughput, counts the
+# request for the server's information at the end; since 0.5.12 the first token may be one of
+# reasoning. Each is known by the first key that came with it or after it.
+_DEFINITIONS = (("p90_ttft_ms", 4), ("server_info", 3), ("concurrency", 2))
 
 _SPELLING = MappingProxyType({"p50": "median", "e2e": "e2e_latency"})
 _AS_NAMED = (
@@ -54,22 +70,28 @@ _RANDOM_LENGTHS = frozenset({"random", "random-ids"})
 def recognises(document: Document) -> bool:
     """Return whether an object is a result of this tool; vLLM's have a model_id and no dataset."""
     names = document.keys()
-    return {"backend", "dataset_name"} <= names and not names.isdisjoint(
-        {"median_ttft_ms", "median_e2e_latency_ms", "total_output_tokens_retokenized"}
+    return (
+        {"backend", "dataset_name"} <= names
+        and "model_id" not in names
+        and not names.isdisjoint(
+            {"median_ttft_ms", "median_e2e_latency_ms", "total_output_tokens_retokenized"}
+        )
     )
 
 
 def parse(document: Document) -> tuple[Parsed]:
     """Return one line of a result file in our words and base units."""
     server_info = section(document, "server_info")
-    facts = _facts(document)
+    metrics, not_finite = measured(document, _KEYS)
+    resolution = resolution_of(server_info)
+    facts = _facts(document, not_finite, resolution)
     parsed = Parsed(
         tool_version=_version(document),
-        definition=1,
+        definition=_definition(document),
         condition=_condition(document) | condition_told(server_info),
-        metrics=_metrics(document, facts),
+        metrics=_metrics(metrics, facts),
         facts=facts,
-        resolution=resolution_of(server_info),
+        resolution=resolution,
     )
     return (parsed,)
 
@@ -81,20 +103,19 @@ def _version(document: Document) -> str | None:
     return None
 
 
-def _metrics(document: Document, facts: RunFacts) -> dict[str, float]:
-    found = {
-        name: value * factor
-        for name, (key, factor) in _KEYS.items()
-        if (value := above_zero(document, key)) is not None
-    }
+def _definition(document: Document) -> int:
+    return next((definition for key, definition in _DEFINITIONS if key in document), 1)
+
+
+def _metrics(found: dict[str, float], facts: RunFacts) -> dict[str, float]:
     if facts.one_token_each:
         found = {
             name: value for name, value in found.items() if not name.startswith(_BETWEEN_TOKENS)
         }
     if facts.cache_hit:
         found["cache_hit"] = facts.cache_hit
-    if capacity := above_zero(section(document, "server_info"), "max_total_num_tokens"):
-        found["kv_capacity"] = capacity
+    if facts.kv_capacity:
+        found["kv_capacity"] = float(facts.kv_capacity)
     return found
 
 
@@ -107,9 +128,8 @@ def _condition(document: Document) -> dict[str, Fact]:
         told["request_rate"] = _rate(document)
     if "max_concurrency" in document:
         told["concurrency"] = whole(document, "max_concurrency")
-    if "completed" in document:
-        # The tool records no number of prompts; how many came back is the next best witness.
-        told["requests_completed"] = whole(document, "completed")
+    if (asked := _asked(document)) is not None:
+        told["requests"] = asked
     return told | _lengths(document)
 
 
@@ -132,30 +152,49 @@ def _rate(document: Document) -> Fact:
     return rate if rate is not None else text(document, "request_rate")
 
 
-def _facts(document: Document) -> RunFacts:
-    errors = document.get("errors")
+def _facts(document: Document, not_finite: tuple[str, ...], resolution: Resolution) -> RunFacts:
     server_info = section(document, "server_info")
     return RunFacts(
-        requests_completed=whole(document, "completed"),
-        requests_asked=len(errors) if isinstance(errors, list) else None,
-        input_tokens=whole(document, "total_input_tokens"),
+        requests_completed=count(document, "completed"),
+        requests_asked=_asked(document),
+        input_tokens=count(document, "total_input_tokens"),
         input_lengths=_bounds(document, "random_input_len"),
-        output_tokens=whole(document, "total_output_tokens"),
+        output_tokens=count(document, "total_output_tokens"),
         output_lengths=_bounds(document, "random_output_len"),
         itl_per_token=_one_token_a_gap(document),
-        retokenised=whole(document, "total_output_tokens_retokenized"),
+        retokenised=count(document, "total_output_tokens_retokenized"),
         ttft_p50=_milliseconds(document, "median_ttft_ms"),
         tpot_p50=_milliseconds(document, "median_tpot_ms"),
         itl_p50=_milliseconds(document, "median_itl_ms"),
-        not_finite=tuple(
-            sorted(name for name, (key, _) in _KEYS.items() if is_not_finite(document, key))
-        ),
+        not_finite=not_finite,
+        all_zero=all_zero(document, _KEYS),
         cold=False if server_info.get("disable_radix_cache") is True else None,
         cache_hit=_cache_hit(document),
         concurrency=_in_flight(document),
         concurrency_asked=whole(document, "max_concurrency"),
         duration_s=number(document, "duration"),
+        kv_capacity=count(resolution.facts, "max_total_num_tokens"),
+        kv_needed=_tokens_in_flight(document),
     )
+
+
+def _tokens_in_flight(document: Document) -> int | None:
+    """Return the tokens that all requests in flight hold at their longest, where they are bounded.
+
+    Of several data parallel ranks each has a capacity and a share of its own: then it is not told.
+    """
+    flying = count(document, "max_concurrency")
+    lengths = [_bounds(document, f"random_{side}_len") for side in ("input", "output")]
+    ranks = whole(section(document, "server_info"), "dp_size")
+    if flying is None or None in lengths or ranks not in {None, 1}:
+        return None
+    return flying * sum(each[1] for each in lengths if each)
+
+
+def _asked(document: Document) -> int | None:
+    """Return how many requests were sent: only --output-details tells it, by an error each."""
+    errors = document.get("errors")
+    return len(errors) if isinstance(errors, list) else None
 
 
 def _bounds(document: Document, key: str) -> tuple[int, int] | None:

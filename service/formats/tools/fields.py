@@ -1,14 +1,59 @@
 """Values taken out of a tool's object: numbers may be text, absent, null, NaN or infinite."""
 
 import math
+import re
+from collections.abc import Mapping
 
 from service.formats.tools.tool import Document
+
+# A number as a tool writes it, and not all that Python takes for one: 1_000, other scripts' digits.
+_NUMBER = re.compile(
+    r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)\s*", re.IGNORECASE
+)
 
 
 def number(document: Document, name: str) -> float | None:
     """Return a field as a finite number; None where it is absent, null or no such number."""
     value = _as_float(document.get(name))
     return value if value is not None and math.isfinite(value) else None
+
+
+def measured(
+    document: Document, keys: Mapping[str, tuple[str, float]]
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return the metrics above zero among fields, and the names of those that are not finite.
+
+    keys: metric name to the field's name and the factor that brings it to the base unit.
+    """
+    found: dict[str, float] = {}
+    not_finite: list[str] = []
+    for name, (key, factor) in keys.items():
+        held = document.get(key)
+        value = held if type(held) is float else _as_float(held)
+        if value is None:
+            continue
+        if not math.isfinite(value):
+            not_finite.append(name)
+        elif value > 0:
+            found[name] = value * factor
+    return found, tuple(sorted(not_finite))
+
+
+def all_zero(document: Document, keys: Mapping[str, tuple[str, float]]) -> bool:
+    """Return whether every number among fields is 0: what tools write when all requests failed."""
+    zeros = 0
+    for key, _ in keys.values():
+        value = number(document, key)
+        if value:
+            return False
+        zeros += value is not None
+    return zeros > 0
+
+
+def count(document: Document, name: str) -> int | None:
+    """Return a field as a whole number from 0 on, or None."""
+    value = whole(document, name)
+    return value if value is not None and value >= 0 else None
 
 
 def above_zero(document: Document, name: str) -> float | None:
@@ -37,7 +82,7 @@ def text(document: Document, name: str) -> str | None:
 
 def writable(value: str) -> str:
     """Return text without half characters, which JSON may escape and UTF-8 cannot hold."""
-    return value.encode(errors="replace").decode()
+    return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def section(document: Document, name: str) -> Document:
@@ -47,7 +92,11 @@ def section(document: Document, name: str) -> Document:
 
 
 def _as_float(value: object) -> float | None:
+    if type(value) is float:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
         return None
     try:
         return float(value)

@@ -1,77 +1,139 @@
 """The tools that can be read, and the one door to their files."""
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from service.domain.reading import Reading, Readings, Unreadable
 from service.formats.tools import (
+    aiperf,
+    aiperf_csv,
+    aiperf_records,
     bench_offline_throughput,
     bench_one_batch,
     bench_one_batch_server,
     bench_serving,
+    evalscope,
+    evalscope_percentiles,
+    guidellm,
+    guidellm_csv,
+    inference_perf,
+    inferencex,
+    llmperf,
+    server_info,
+    sglang_console,
+    sglang_log,
+    vllm_console,
+    vllm_latency,
+    vllm_serve,
+    vllm_sweep,
+    vllm_throughput,
 )
-from service.formats.tools.fields import writable
-from service.formats.tools.text import MAX_BYTES, objects
-from service.formats.tools.tool import Document, Found, Parsed, Problem, Tool
+from service.formats.tools.files import CannotOpenError, opened
+from service.formats.tools.lines import Stream
+from service.formats.tools.results import reader_of, results_in
+from service.formats.tools.tool import Parsed, Problem, TextTool, Tool
 
 TOOLS: tuple[Tool, ...] = (
     bench_serving.TOOL,
     bench_one_batch.TOOL,
     bench_one_batch_server.TOOL,
     bench_offline_throughput.TOOL,
+    evalscope.TOOL,
+    guidellm.TOOL,
+    aiperf.TOOL,
+    aiperf.OLDER_TOOL,
+    vllm_serve.TOOL,
+    vllm_sweep.TOOL,
+    vllm_throughput.TOOL,
+    vllm_latency.TOOL,
+    inferencex.TOOL,
+    inference_perf.TOOL,
+    llmperf.TOOL,
+    server_info.TOOL,
 )
-KEYS_SHOWN = 6
+TEXT_TOOLS: tuple[TextTool, ...] = (
+    evalscope_percentiles.TEXT_TOOL,
+    guidellm_csv.TEXT_TOOL,
+    aiperf_csv.TEXT_TOOL,
+    aiperf_csv.OLDER_TEXT_TOOL,
+    aiperf_records.TEXT_TOOL,
+    vllm_console.TEXT_TOOL,
+    sglang_console.TEXT_TOOL,
+    sglang_log.TEXT_TOOL,
+)
 
 
-def read_bytes(data: bytes, *, file: str) -> Readings:
-    """Return the readings in a file's bytes, and what in them could not be read.
+def readings_in(
+    stream: Stream, *, file: str, text_tools: Sequence[TextTool] = ()
+) -> Iterator[Reading | Unreadable]:
+    """Yield the readings in a stream, and what in it could not be read, as they are read.
 
-    file: what the readings say they came from. A tool is recognised by the keys of its objects.
+    file: what the readings say they came from. text_tools: asked before those that are known.
     """
+    for found in results_in(stream, TOOLS, (*text_tools, *TEXT_TOOLS)):
+        if isinstance(found, Problem):
+            yield Unreadable(file, found.line, str(found.code), found.message)
+        else:
+            tool, parsed = found.value
+            yield _reading(parsed, tool, file, found.line)
+
+
+def readings_of(
+    path: Path,
+    *,
+    text_tools: Sequence[TextTool] = (),
+    watched: Callable[[Stream], Stream] | None = None,
+) -> Iterator[Reading | Unreadable]:
+    """Yield the readings of a file; one that cannot be opened is itself the unreadable part.
+
+    watched: given the open file, returns the stream to read in its place.
+    """
+    try:
+        with opened(path) as stream:
+            source = watched(stream) if watched else stream
+            yield from readings_in(source, file=str(path), text_tools=text_tools)
+    except CannotOpenError as error:
+        yield Unreadable(str(path), None, str(error.code), str(error))
+
+
+def is_text_result(path: Path, *, text_tools: Sequence[TextTool] = ()) -> bool:
+    """Return whether a tool that writes plain text knows a file's first lines."""
+    try:
+        with opened(path) as stream:
+            return reader_of(stream, (*text_tools, *TEXT_TOOLS)) is not None
+    except CannotOpenError:
+        return False
+
+
+def read_bytes(data: bytes, *, file: str, text_tools: Sequence[TextTool] = ()) -> Readings:
+    """Return all readings in a file's bytes, and what in them could not be read."""
+    stream = io.BufferedReader(io.BytesIO(data))
+    return collected(readings_in(stream, file=file, text_tools=text_tools))
+
+
+def read_file(path: Path, *, text_tools: Sequence[TextTool] = ()) -> Readings:
+    """Return all readings of a file, and what in it could not be read."""
+    return collected(readings_of(path, text_tools=text_tools))
+
+
+def collected(found: Iterable[Reading | Unreadable]) -> Readings:
+    """Return readings and unreadable parts, each in order."""
     readings: list[Reading] = []
     unreadable: list[Unreadable] = []
-    for found in objects(data):
-        match _read(found):
-            case Problem() as problem:
-                unreadable.append(_unreadable(problem, file))
-            case tool, parsed:
-                readings.extend(_reading(each, tool, file, found.line or 1) for each in parsed)
+    for each in found:
+        if isinstance(each, Reading):
+            readings.append(each)
+        else:
+            unreadable.append(each)
     return Readings(tuple(readings), tuple(unreadable))
 
 
-def read_file(path: Path) -> Readings:
-    """Return the readings of a file; a file that cannot be opened is among the unreadable."""
-    name = str(path)
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            size = f"more than {MAX_BYTES // 2**20} MiB"
-            return Readings((), (Unreadable(name, None, "too_large", size),))
-        return read_bytes(path.read_bytes(), file=name)
-    except FileNotFoundError:
-        return Readings((), (Unreadable(name, None, "no_such_file", f"no file {name}"),))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        return Readings((), (Unreadable(name, None, "cannot_open", f"{name}: {reason}"),))
-
-
-def _read(found: Found[Document] | Problem) -> tuple[Tool, Sequence[Parsed]] | Problem:
-    if isinstance(found, Problem):
-        return found
-    tool = next((tool for tool in TOOLS if tool.recognises(found.value)), None)
-    if tool is None:
-        return Problem(found.line, "unknown_tool", _unknown(found.value))
-    return tool, tool.parse(found.value)
-
-
-def _unreadable(problem: Problem, file: str) -> Unreadable:
-    return Unreadable(file, problem.line, problem.code, problem.message)
-
-
-def _reading(parsed: Parsed, tool: Tool, file: str, line: int) -> Reading:
+def _reading(parsed: Parsed, tool: str, file: str, line: int) -> Reading:
     return Reading(
         file=file,
         line=line,
-        tool=tool.name,
+        tool=tool,
         tool_version=parsed.tool_version,
         definition=parsed.definition,
         condition=parsed.condition,
@@ -79,9 +141,3 @@ def _reading(parsed: Parsed, tool: Tool, file: str, line: int) -> Reading:
         facts=parsed.facts,
         resolution=parsed.resolution,
     )
-
-
-def _unknown(document: Document) -> str:
-    shown = writable(", ".join(sorted(document)[:KEYS_SHOWN])) or "none"
-    known = ", ".join(tool.name for tool in TOOLS)
-    return f"no known tool writes an object with these keys: {shown}; known are {known}"

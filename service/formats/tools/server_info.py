@@ -1,38 +1,18 @@
-"""What a server says of itself: its resolution, what it tells of the condition, secrets removed."""
+"""What a server says of itself: its resolution, and what it tells of the condition."""
 
 import math
-import re
 from collections.abc import Mapping
+from functools import reduce
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 from service.domain.resolution import Fact, Resolution
-from service.formats.tools.fields import section, writable
+from service.domain.validity import RunFacts
+from service.formats.tools.fields import section, text, whole, writable
+from service.formats.tools.tool import Document, Parsed, Tool
 
-REDACTED = "<redacted>"
-
-# Secret by name: a key, a password, a secret or a credential, or a token that opens a door.
-# Counts of tokens and tokenizers are not.
-_SECRET_NAME = re.compile(
-    r"(^|[_-])keys?([_-]|$)|api_?key|keyfile|passw|secret|credential|bearer"
-    r"|(^|[_-])(auth|access|hf|hub|api|refresh|session)[_-]?token$|^token$",
-    re.IGNORECASE,
-)
-_SECRET_FLAG = re.compile(
-    r"(--[\w-]*(?:key|passw|secret|credential|auth-token|access-token)[\w-]*)(=|\s+)(?!-)"
-    r"(\"[^\"]*\"|'[^']*'|\S+)",
-    re.IGNORECASE,
-)
-# As a program prints its settings: api_key='…', HF_TOKEN=…, "password": "…". A bare 'key' is not
-# taken for one here: logs name the keys of maps.
-_SECRET_SETTING = re.compile(
-    r"((?:\b|_)(?:api_?key|secret|password|passwd|credentials?|(?:auth|access|hf|hub|api|refresh|"
-    r"session)[_-]?token|private_key|secret_key|access_key)[\"']?\s*[=:]\s*)"
-    r"(?!(?:None|null|True|true|False|false)\b)(\"[^\"]*\"|'[^']*'|[^\s,;)}\]\"']+)",
-    re.IGNORECASE,
-)
-_SECRET_HEADER = re.compile(r"(\bBearer\s+)[^\s,;)}\]\"']+", re.IGNORECASE)
-_SECRET_IN_URL = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+NAME = "sglang.server_info"
 
 # Fact to the names it has had, newest first; dots lead into an object.
 FACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -76,6 +56,20 @@ FACTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
+# Those of one name that leads into no object, and the others, each name as the way to its object
+# and its name there.
+_PLAIN = MappingProxyType(
+    {fact: names[0] for fact, names in FACTS.items() if len(names) == 1 and "." not in names[0]}
+)
+_PLACES = MappingProxyType(
+    {
+        fact: tuple((tuple(way[:-1]), way[-1]) for way in (name.split(".") for name in names))
+        for fact, names in FACTS.items()
+        if fact not in _PLAIN
+    }
+)
+_FOLDERS = frozenset(folder for places in _PLACES.values() for folder, _ in places)
+
 # What a server tells of the condition it ran under; the model is known by its folder's name,
 # because where it lies says nothing of its speed.
 _CONDITION = MappingProxyType(
@@ -97,17 +91,22 @@ def resolution_of(server_info: Mapping[str, Any]) -> Resolution:
     server_info: the answer of /server_info or /get_server_info, of any release. With several data
     parallel ranks the first one speaks. A fact that no name tells is absent.
     """
-    sources = (server_info, _first_rank(server_info))
+    rank = _first_rank(server_info)
     found: dict[str, Fact] = {}
-    for fact, names in FACTS.items():
-        told = [
-            value
-            for name in names
-            for source in sources
-            if (value := _lookup(source, name)) is not _ABSENT
-        ]
-        if told:
-            found[fact] = _fact(next((value for value in told if value is not None), None))
+    for fact, name in _PLAIN.items():
+        value = server_info.get(name)
+        if value is None:
+            value = rank.get(name)
+        if value is not None:
+            found[fact] = _fact(value)
+        elif name in server_info or name in rank:
+            found[fact] = None
+    views = (_view(server_info), _view(rank))
+    for fact, places in _PLACES.items():
+        for (folder, name), view in product(places, views):
+            held = view[folder]
+            if name in held and found.get(fact) is None:
+                found[fact] = None if held[name] is None else _fact(held[name])
     return Resolution(found)
 
 
@@ -124,41 +123,28 @@ def condition_told(server_info: Mapping[str, Any]) -> dict[str, Fact]:
     return told
 
 
-def redacted(server_info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy without secrets: by their names, in command lines and in addresses.
-
-    Null and booleans stay, so it can still be seen whether one was set at all.
-    """
-    return {
-        name: REDACTED if _is_secret(name, value) else _without_secrets(value)
-        for name, value in server_info.items()
-    }
+def recognises(document: Document) -> bool:
+    """Return whether an object is what a server of any release answers of itself."""
+    names = document.keys()
+    return {"model_path", "tp_size"} <= names and not names.isdisjoint(
+        {"internal_states", "max_total_num_tokens", "mem_fraction_static"}
+    )
 
 
-def redacted_text(text: str) -> str:
-    """Return a text without secrets: of flags, of settings by name, of headers and of addresses."""
-    text = _SECRET_FLAG.sub(rf"\1\2{REDACTED}", text)
-    text = _SECRET_SETTING.sub(rf"\1{REDACTED}", text)
-    return _SECRET_IN_URL.sub(REDACTED, _SECRET_HEADER.sub(rf"\1{REDACTED}", text))
-
-
-def _is_secret(name: str, value: object) -> bool:
-    return _SECRET_NAME.search(name) is not None and not isinstance(value, bool | None)
-
-
-def _without_secrets(value: object) -> object:
-    if isinstance(value, Mapping):
-        return redacted(value)
-    if isinstance(value, list):
-        return [_without_secrets(item) for item in value]
-    return redacted_text(value) if isinstance(value, str) else value
-
-
-class _Absent:
-    """The mark of a name that an object does not have; null is a value."""
-
-
-_ABSENT = _Absent()
+def parse(document: Document) -> tuple[Parsed]:
+    """Return what a server tells of itself: no load's values, but what it settled."""
+    resolution = resolution_of(document)
+    capacity = whole(resolution.facts, "max_total_num_tokens")
+    radix_off = resolution.facts.get("disable_radix_cache") is True
+    parsed = Parsed(
+        tool_version=text(document, "version"),
+        definition=1,
+        condition=condition_told(document),
+        metrics={"kv_capacity": float(capacity)} if capacity else {},
+        facts=RunFacts(streamed=False, cold=False if radix_off else None, kv_capacity=capacity),
+        resolution=resolution,
+    )
+    return (parsed,)
 
 
 def _first_rank(server_info: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -168,11 +154,9 @@ def _first_rank(server_info: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _lookup(source: Mapping[str, Any], name: str) -> object:
-    first, _, rest = name.partition(".")
-    if rest:
-        return _lookup(section(source, first), rest)
-    return source.get(first, _ABSENT)
+def _view(source: Mapping[str, Any]) -> dict[tuple[str, ...], Mapping[str, Any]]:
+    """Return the objects within an object that facts are told in, by the way that leads there."""
+    return {folder: reduce(section, folder, source) for folder in _FOLDERS}
 
 
 def _fact(value: object) -> Fact:
@@ -183,3 +167,6 @@ def _fact(value: object) -> Fact:
     if isinstance(value, list):
         return writable(",".join(str(item) for item in value))
     return writable(str(value))
+
+
+TOOL = Tool(NAME, recognises, parse)

@@ -1,155 +1,373 @@
 """JSON objects out of a tool's file, good ones kept beside bad ones, every problem with a code."""
 
-import codecs
-import gzip
-import io
 import json
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 
+from service.formats.tools.json_values import value_in
+from service.formats.tools.lines import MAX_OBJECT_BYTES, Stream, chunks_of, lines_of, too_large
+from service.formats.tools.problem_codes import ProblemCode
 from service.formats.tools.tool import Document, Found, Problem
 
-GZIP_MAGIC = b"\x1f\x8b"
-LFS_POINTER = b"version https://git-lfs"
-# Request details and generated texts are large; beyond this a file is something else.
-MAX_BYTES = 256 * 2**20
-# Objects tried inside one damaged line before the rest of it is given up.
-MAX_TRIES = 200
-CHUNK_BYTES = 2**20
 # A file with more than this many problems is not a result file.
 MAX_PROBLEMS = 1000
+# Places tried in all the damaged lines of a file, and how far from a line's end, before an object
+# appended to half a line is given up.
+MAX_TRIES = 2000
+TRIED_CHARACTERS = 2**20
 SHOWN = 60
 
-# At the start of a line, so that neither the inside of a pretty-printed object nor a log's dates in
-# brackets are taken for a new one.
-_NEXT_OBJECT = re.compile(r"\n(?=\{|\[\s*\{)")
-_OBJECT = re.compile(r'\{[ \t\r\n]*"')
-_WHITESPACE = re.compile(r"\s*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A list of objects, or the beginning of one; a log's dates in brackets are none.
+_LIST = re.compile(r"\[\s*(?=\{|\]|$)")
+_OBJECT = re.compile(r'\{[ \t]*"')
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_BRACKET = re.compile(rb"[{}\[\]]")
 _DECODER = json.JSONDecoder()
 
+Part = Found[Document] | Problem
 
-def objects(data: bytes) -> Iterator[Found[Document] | Problem]:
-    """Yield the JSON objects of a file's bytes, and what could not be read, in order.
+
+def objects(stream: Stream) -> Iterator[Part]:
+    """Yield the JSON objects of a stream, and what could not be read, in order.
 
     One object a line, several on one line, pretty-printed ones and lists of objects are all read;
-    gzip, a byte order mark, CRLF, blank lines and NaN or Infinity are taken as they come.
+    gzip, a byte order mark, CRLF, blank lines and NaN or Infinity are taken as they come. No more
+    than one object is held.
     """
-    if data.startswith(LFS_POINTER):
-        yield Problem(None, "lfs_pointer", "a Git LFS pointer: the content was not fetched")
-        return
-    data, damage = _unpacked(data)
-    if damage is not None:
-        yield damage
-    if len(data) > MAX_BYTES:
-        yield Problem(None, "too_large", f"more than {MAX_BYTES // 2**20} MiB")
-        return
-    yield from _bounded(_decoded(data, damaged=damage is not None))
+    yield from objects_in(lines_of(chunks_of(stream)))
 
 
-def _bounded(found: Iterable[Found[Document] | Problem]) -> Iterator[Found[Document] | Problem]:
+def objects_in(lines: Iterable[bytes | Problem | None]) -> Iterator[Part]:
+    """Yield the JSON objects in lines, and what could not be read.
+
+    None is a line over the limit. More than MAX_PROBLEMS problems end it.
+    """
     problems = 0
-    for each in found:
-        problems += isinstance(each, Problem)
+    for part in _parts(lines):
+        problems += isinstance(part, Problem)
         if problems > MAX_PROBLEMS:
-            yield Problem(None, "too_many_problems", f"more than {MAX_PROBLEMS}; the rest is left")
+            message = f"more than {MAX_PROBLEMS}: no result file; the rest of it is left"
+            yield Problem(None, ProblemCode.TOO_MANY_PROBLEMS, message)
             return
-        yield each
+        yield part
 
 
-def _unpacked(data: bytes) -> tuple[bytes, Problem | None]:
-    if not data.startswith(GZIP_MAGIC):
-        return data, None
-    chunks: list[bytes] = []
-    held = 0
-    try:
-        with gzip.open(io.BytesIO(data)) as stream:
-            while held <= MAX_BYTES and (chunk := stream.read1(CHUNK_BYTES)):
-                chunks.append(chunk)
-                held += len(chunk)
-    except (OSError, EOFError, zlib.error) as error:
-        return b"".join(chunks), Problem(
-            None, "damaged_gzip", f"the gzip stream ends early: {error}"
-        )
-    return b"".join(chunks), None
+def _parts(lines: Iterable[bytes | Problem | None]) -> Iterator[Part]:
+    splitter = _Splitter()
+    for line in lines:
+        match line:
+            case bytes():
+                if not splitter.holds(line):
+                    yield from splitter.take(line)
+            case Problem():
+                yield from splitter.end()
+                yield line
+            case None:
+                yield from splitter.take_too_large()
+    yield from splitter.end()
 
 
-def _decoded(data: bytes, *, damaged: bool) -> Iterator[Found[Document] | Problem]:
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if not data.strip():
-        if not damaged:
-            yield Problem(None, "empty", "the file holds nothing")
-        return
-    if b"\0" in data:
-        yield Problem(None, "binary", "the file holds binary data, not JSON text")
-        return
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        yield Problem(line, "not_utf8", f"a byte that is not UTF-8: {data[error.start]:#04x}")
-        text = data.decode(errors="replace")
-    yield from _scanned(text)
+class _Splitter:
+    """Takes lines and gives the objects in them, however many lines an object has.
 
-
-def _scanned(text: str) -> Iterator[Found[Document] | Problem]:
-    position, line = _skip(text, 0), 1
-    counted = 0
-    while position < len(text):
-        line += text.count("\n", counted, position)
-        counted = position
-        try:
-            value, end = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = _end_of_damage(text, position)
-            yield _damage(text[position:end], line, at_end=end == len(text))
-        else:
-            yield from _flattened(value, line)
-        position = _skip(text, end)
-
-
-def _skip(text: str, position: int) -> int:
-    found = _WHITESPACE.match(text, position)
-    return found.end() if found else position
-
-
-def _flattened(value: object, line: int) -> Iterator[Found[Document] | Problem]:
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, dict):
-            yield Found(line, item)
-        else:
-            yield Problem(line, "not_an_object", f"not a JSON object: {json.dumps(item)[:SHOWN]}")
-
-
-def _end_of_damage(text: str, start: int) -> int:
-    following = _NEXT_OBJECT.search(text, start)
-    end = following.end() if following else len(text)
-    return _object_at_end_of_line(text, start, end)
-
-
-def _object_at_end_of_line(text: str, start: int, end: int) -> int:
-    """Return where a whole object begins that ends the damaged piece, or the piece's end.
-
-    A tool killed while it wrote leaves half a line; the next run appends its object to it.
+    Between objects it is at rest; within one it holds that object's lines; after damage it passes
+    over everything up to a line that begins an object, so that one damage is one problem.
     """
-    for tries, candidate in enumerate(_OBJECT.finditer(text, start + 1, end)):
-        if tries >= MAX_TRIES:
-            break
+
+    def __init__(self) -> None:
+        self._line = 0
+        self._held: list[bytes] = []
+        self._began = 0
+        self._size = 0
+        self._depth = 0
+        # How the line begins that ends the object: known of one that is pretty-printed.
+        self._ending = b""
+        self._deeper: tuple[bytes, ...] = ()
+        self._in_list = False
+        # How a line begins an object: at its start, or as far in as the first of its list.
+        self._start = b"{"
+        self._damaged = False
+        self._told_not_utf8 = False
+        self._strict = False
+        self._tries = MAX_TRIES
+
+    def holds(self, line: bytes) -> bool:
+        """Take a line that can only be inside of a pretty-printed object; return whether it is one.
+
+        That is most lines of a large report, and they need no more than this.
+        """
+        if not self._ending or not line.startswith(self._deeper) or self._size > MAX_OBJECT_BYTES:
+            return False
+        self._line += 1
+        self._held.append(line)
+        self._size += len(line) + 1
+        return True
+
+    def take(self, line: bytes) -> Iterator[Part]:
+        """Yield what a further line completes."""
+        self._line += 1
+        if self._held:
+            yield from self._within(line)
+        elif self._damaged and not line.startswith((b"{", b"[", self._start)):
+            yield from self._passed_over(line)
+        elif line and not line.isspace():
+            yield from self._at_rest(line)
+
+    def take_too_large(self) -> Iterator[Part]:
+        """Yield the problem of a line that was let go, after what came before it."""
+        yield from self.end()
+        self._line += 1
+        yield too_large(self._line)
+
+    def end(self) -> Iterator[Part]:
+        """Yield what was held when no further line comes."""
+        while self._held:
+            yield from self._given_up(at_end=True)
+
+    def _at_rest(self, line: bytes) -> Iterator[Part]:
+        stripped = line.strip()
+        if stripped == b"{":
+            self._opened_alone(line)
+            return
+        if self._in_list:
+            stripped = stripped.rstrip(b",")
         try:
-            _, stop = _DECODER.raw_decode(text, candidate.start())
+            value = value_in(stripped)
         except (ValueError, RecursionError):
-            continue
-        if not text[stop:end].strip():
-            return candidate.start()
-    return end
+            yield from self._not_one_value(line)
+            return
+        yield from self._whole(value, self._line)
+
+    def _not_one_value(self, line: bytes) -> Iterator[Part]:
+        if b"\0" in line:
+            yield from self._damage(line, ProblemCode.BINARY)
+            return
+        yield from self._utf8_told(line)
+        text = line.decode(errors="replace")
+        position = self._skipped(text, 0)
+        while position < len(text):
+            if text[position] not in "{[":
+                yield from self._damage(text[position:].encode(), ProblemCode.NOT_JSON)
+                return
+            try:
+                value, position = _DECODER.raw_decode(text, position)
+            except (ValueError, RecursionError):
+                yield from self._opened(text[position:].encode())
+                return
+            yield from self._whole(value, self._line)
+            position = self._skipped(text, position)
+
+    def _skipped(self, text: str, position: int) -> int:
+        """Return where the next value begins, past blanks and what only joins a list together."""
+        while position < len(text):
+            if listed := _LIST.match(text, position):
+                self._in_list = True
+                position = listed.end()
+                continue
+            if self._in_list and text[position] == "]":
+                self._in_list, self._start = False, b"{"
+            elif not (text[position].isspace() or (self._in_list and text[position] == ",")):
+                break
+            position += 1
+        if self._in_list and text[:position].isspace() and text[position : position + 1] == "{":
+            self._start = f"{text[:position]}{{".encode()
+        return position
+
+    def _opened(self, rest: bytes) -> Iterator[Part]:
+        """Begin to hold an object that this line does not end."""
+        self._held = [rest]
+        self._began = self._line
+        self._size = len(rest)
+        self._depth, lowest = _depths(rest, 0)
+        if lowest <= 0:
+            yield from self._given_up(at_end=False)
+
+    def _opened_alone(self, line: bytes) -> None:
+        """Begin to hold an object whose first line is a bracket alone."""
+        indent = line[: line.index(b"{")]
+        self._held, self._began, self._size, self._depth = [line], self._line, len(line), 1
+        self._ending = indent + b"}"
+        self._deeper = (indent + b" ", indent + b"\t")
+        if self._in_list:
+            self._start = indent + b"{"
+
+    def _within(self, line: bytes) -> Iterator[Part]:
+        if self._ending and len(self._held) == 1 and not line.startswith(self._deeper):
+            self._ending = b""
+        if line.startswith((b"{", self._start)) and not self._may_hold_an_object():
+            yield from self._given_up(at_end=False)
+            yield from self._at_rest(line)
+            return
+        self._held.append(line)
+        self._size += len(line) + 1
+        if self._ending:
+            lowest = 0 if line.startswith(self._ending) else 1
+        else:
+            self._depth, lowest = _depths(line, self._depth)
+        if self._size > MAX_OBJECT_BYTES:
+            self._let_go()
+            self._damaged = True
+            yield too_large(self._began)
+        elif lowest <= 0:
+            yield from self._closed()
+
+    def _may_hold_an_object(self) -> bool:
+        """Return whether what is held so far may go on with an object at the start of a line.
+
+        One that is pretty-printed and not indented may, after any comma; half a line hardly ends in
+        one, and is told by what is found when it is taken apart.
+        """
+        if self._strict or self._ending:
+            return False
+        tail = next((piece for line in reversed(self._held) if (piece := line.strip())), b"")
+        flat = len(self._held) > 1 and bool(self._held[1]) and not self._held[1][:1].isspace()
+        return tail.endswith((b":", b"[", b"},")) or (flat and tail.endswith(b","))
+
+    def _closed(self) -> Iterator[Part]:
+        held = b"\n".join(self._held)
+        try:
+            whole = held.rstrip().rstrip(b",") if self._in_list else held
+            value, rest = value_in(whole), b""
+        except (ValueError, RecursionError):
+            # More may stand after it on its last line, such as the comma of a list.
+            yield from self._utf8_told(held)
+            text = held.decode(errors="replace")
+            try:
+                value, end = _DECODER.raw_decode(text)
+            except (ValueError, RecursionError):
+                yield from self._given_up(at_end=False)
+                return
+            rest = text[end:].strip().lstrip("," if self._in_list else "").encode()
+        began = self._began
+        self._let_go()
+        yield from self._whole(value, began)
+        if rest:
+            yield from self._at_rest(rest)
+
+    def _given_up(self, *, at_end: bool) -> Iterator[Part]:
+        """Yield the problem of what is held, and then the objects that can still be found in it.
+
+        A tool killed while it wrote leaves half a line; the next run appends its object to it.
+        """
+        held, began, depth, now = self._held, self._began, self._depth, self._line
+        if self._ending and (value := _value(b"\n".join(held))) is not None:
+            # Pretty-printed, but for its last bracket.
+            self._let_go()
+            yield from self._whole(value, began)
+            return
+        self._let_go()
+        kept = self._object_at_end(held[-1])
+        piece = b"\n".join(held[:3])[: 4 * SHOWN]
+        if len(held) == 1:
+            held[0] = held[0][: len(held[0]) - len(kept)]
+            piece = held[0][: 4 * SHOWN]
+        if depth > 0 or b'"' in _STRING.sub(b"", held[0]):
+            where = "the file ends" if at_end and not kept else "the object ends"
+            message = f"{where} before its object is whole: {_shown(piece)}"
+            yield Problem(began, ProblemCode.TRUNCATED, message)
+        else:
+            yield Problem(began, ProblemCode.NOT_JSON, f"not JSON: {_shown(piece)}")
+        self._damaged = True
+        yield from self._again(held[1:], began)
+        self._line = now
+        if kept and not self._held:
+            yield from self._at_rest(kept)
+
+    def _again(self, lines: list[bytes], began: int) -> Iterator[Part]:
+        """Yield the objects that begin a line of what was taken for one object."""
+        self._strict, self._line = True, began
+        for line in lines:
+            if line.startswith(b"{") or self._held:
+                yield from self.take(line)
+            else:
+                self._line += 1
+        self._strict = False
+
+    def _whole(self, value: object, line: int) -> Iterator[Part]:
+        self._damaged = False
+        if isinstance(value, dict):
+            yield Found(line, value)
+        elif isinstance(value, list) and not value:
+            yield Problem(line, ProblemCode.EMPTY, "an empty list: the tool wrote no result")
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, dict):
+                    yield Found(line, item)
+            if others := sum(1 for item in value if not isinstance(item, dict)):
+                message = f"a list with {others} values that are no JSON objects"
+                yield Problem(line, ProblemCode.NOT_AN_OBJECT, message)
+        else:
+            message = f"not a JSON object: {json.dumps(value)[:SHOWN]}"
+            yield Problem(line, ProblemCode.NOT_AN_OBJECT, message)
+
+    def _passed_over(self, line: bytes) -> Iterator[Part]:
+        yield from self._utf8_told(line)
+        if kept := self._object_at_end(line):
+            yield from self._at_rest(kept)
+
+    def _damage(self, line: bytes, code: ProblemCode) -> Iterator[Part]:
+        kept = self._object_at_end(line)
+        if not self._damaged:
+            self._damaged = True
+            what = "binary data" if code is ProblemCode.BINARY else "not JSON"
+            shown = _shown(line[: len(line) - len(kept)].replace(b"\0", b""))
+            yield Problem(self._line, code, f"{what}: {shown}")
+        if kept:
+            yield from self._at_rest(kept)
+
+    def _object_at_end(self, line: bytes) -> bytes:
+        """Return the whole object that ends a line and does not begin it; nothing where none is."""
+        if not line.rstrip().endswith(b"}"):
+            return b""
+        text = line[-TRIED_CHARACTERS:].decode(errors="replace")
+        for candidate in _OBJECT.finditer(text, 1):
+            if self._tries <= 0:
+                break
+            self._tries -= 1
+            try:
+                _, stop = _DECODER.raw_decode(text, candidate.start())
+            except (ValueError, RecursionError):
+                continue
+            if not text[stop:].strip():
+                return text[candidate.start() :].encode()
+        return b""
+
+    def _utf8_told(self, line: bytes) -> Iterator[Problem]:
+        if self._told_not_utf8:
+            return
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            self._told_not_utf8 = True
+            message = f"a byte that is not UTF-8, {line[error.start]:#04x}: save the file as UTF-8"
+            yield Problem(self._line, ProblemCode.NOT_UTF8, message)
+
+    def _let_go(self) -> None:
+        self._held, self._ending = [], b""
+        self._size = self._depth = 0
 
 
-def _damage(piece: str, line: int, *, at_end: bool) -> Problem:
-    bare = _STRING.sub("", piece)
-    opened, closed = (sum(map(bare.count, pair)) for pair in ("{[", "}]"))
-    unclosed = opened > closed or '"' in bare
-    if piece.startswith(("{", "[")) and unclosed:
-        where = "the file ends" if at_end else "the object ends"
-        return Problem(line, "truncated", f"{where} before its object is whole: {piece[:SHOWN]}")
-    return Problem(line, "not_json", f"not JSON: {piece[:SHOWN].splitlines()[0]}")
+def _value(data: bytes) -> object:
+    """Return the value that bytes hold, or None."""
+    try:
+        return value_in(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _depths(line: bytes, depth: int) -> tuple[int, int]:
+    """Return how deep in brackets a line ends that begins at a depth, and the lowest after any.
+
+    A line without brackets is as deep all along.
+    """
+    lowest = depth or 1
+    if not _BRACKET.search(line):
+        return depth, lowest
+    for bracket in _BRACKET.findall(_STRING.sub(b"", line)):
+        depth += 1 if bracket in b"{[" else -1
+        lowest = min(lowest, depth)
+    return depth, lowest
+
+
+def _shown(piece: bytes) -> str:
+    return " ".join(piece.decode(errors="replace").split())[:SHOWN]

@@ -34,7 +34,10 @@ class Found(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that could not be read; line is None for the whole file."""
+    """Something that could not be read; line is None for the whole file.
+
+    code: one of ProblemCode. message: a sentence that says what to do, where anything can be done.
+    """
 
     line: int | None
     code: str
@@ -45,12 +48,13 @@ class Problem:
 class Tool:
     """A tool that writes JSON: recognises looks at an object's keys alone, never at a file's name.
 
-    parse: the results that one object holds; some tools write a whole sweep as one.
+    parse: the results that one object holds; some tools write a whole sweep as one. A problem
+    without a line gets the object's.
     """
 
     name: str
     recognises: Callable[[Document], bool]
-    parse: Callable[[Document], Sequence[Parsed]]
+    parse: Callable[[Document], Sequence[Parsed | Problem]]
 
 
 @dataclass(frozen=True, slots=True)
