@@ -43,11 +43,16 @@ def needs(scope: Scope) -> Callable[..., Coroutine[Any, Any, Caller]]:
     """Return the dependency of a route that needs a scope; it answers who calls."""
 
     async def allowed(request: Request, door: Opened) -> Caller:
-        caller = await _caller(request, door)
-        require_scope(caller, scope)
-        return caller
+        return await require(request, door, scope)
 
     return allowed
+
+
+async def require(request: Request, door: Door, scope: Scope) -> Caller:
+    """Return who calls. Raises what says that they may not, or that nobody knows them."""
+    caller = await _caller(request, door)
+    require_scope(caller, scope)
+    return caller
 
 
 def _secret(request: Request) -> str | None:

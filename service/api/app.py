@@ -7,35 +7,62 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import HTMLResponse
-from fastapi.staticfiles import StaticFiles
 
 from service.api import (
     artefacts,
     baselines,
     comparisons,
     errors,
+    events,
     health,
+    imports,
     jobs,
     launches,
+    matrix,
+    noise,
+    overview,
     runners,
     runs,
+    series,
     sessions,
     stacks,
+    withdrawals,
 )
 from service.api.access import LOOPBACK, Remembered
+from service.api.dashboard import Dashboard
 from service.api.door import Door
 from service.api.guard import Guard
 from service.config import Settings, read_settings
 from service.formats.problems import MEDIA_TYPE, Problem
 from service.formats.reports import RunReport
+from service.formats.session_events import SessionChanged, SessionOver
 from service.store.artefacts import ArtefactFiles
 from service.store.database import create_database
 from service.usecases.send_nudges import NudgeSender, create_celery, nobody
 
-# Looked through in this order: what runners send most often comes first.
-NOUNS = (runs, jobs, launches, sessions, artefacts, baselines, comparisons, runners, stacks)
+PREFIX = "/api/v1"
+# Looked through in this order.
+NOUNS = (
+    runs,
+    jobs,
+    launches,
+    sessions,
+    artefacts,
+    baselines,
+    comparisons,
+    runners,
+    stacks,
+    imports,
+    withdrawals,
+    noise,
+    overview,
+    matrix,
+    series,
+    events,
+)
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {
         "description": words,
@@ -61,11 +88,12 @@ PAGE = """<!doctype html>
 
 def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> FastAPI:
     """Return the application on an open door. on_exit: called when the application ends."""
+    storing = runs.storing(door)
     app = FastAPI(
         title="Kunline",
         version=version("kunline"),
         summary="Performance baselines for SGLang on Kunlun cards.",
-        lifespan=_lifespan(on_exit),
+        lifespan=_lifespan(storing.close, on_exit),
         responses=PROBLEMS,
         # Their pages are loaded from elsewhere, which a closed network does not reach.
         docs_url=None,
@@ -73,10 +101,12 @@ def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> Fas
     )
     app.state.door = door
     app.state.remembered = Remembered()
-    api = APIRouter(prefix="/api/v1")
+    app.state.storing = storing
+    app.state.followed = events.Followed()
+    # What runners send most often is looked up first.
+    app.include_router(runs.straight, prefix=PREFIX)
     for noun in NOUNS:
-        api.include_router(noun.router)
-    app.include_router(api)
+        app.include_router(noun.router, prefix=PREFIX)
     app.include_router(health.router)
     errors.install(app)
     _add_page(app, door.settings.web_dir)
@@ -114,14 +144,15 @@ def from_settings() -> FastAPI:
 
 
 def _lifespan(
-    on_exit: Callable[[], None],
+    *on_exit: Callable[[], None],
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            on_exit()
+            for end in on_exit:
+                end()
 
     return lifespan
 
@@ -133,7 +164,7 @@ def _hosts(settings: Settings) -> frozenset[str]:
 def _add_page(app: FastAPI, web_dir: Path) -> None:
     """Serve the built dashboard, or a plain page where there is none."""
     if (web_dir / "index.html").is_file():
-        app.mount("/", StaticFiles(directory=web_dir, html=True), name="web")
+        app.mount("/", GZipMiddleware(Dashboard(directory=web_dir, html=True)), name="web")
         return
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
@@ -146,7 +177,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         document = FastAPI.openapi(app)
         schemas = document["components"]["schemas"]
-        for message in (Problem, RunReport):
+        for message in (Problem, RunReport, SessionChanged, SessionOver):
             schema = message.model_json_schema(ref_template="#/components/schemas/{model}")
             for name, found in schema.pop("$defs", {}).items():
                 schemas.setdefault(name, found)

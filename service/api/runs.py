@@ -1,34 +1,68 @@
 """Routes of runs: a runner reports one, anybody reads them."""
 
+from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from service.api.access import MayIngest, MayRead
-from service.api.door import Opened
+from service.api.access import MayRead, require
+from service.api.door import Door, Opened, door_of
 from service.api.errors import PathMismatchError
-from service.api.raw_body import RawBody, described, read_body, written
+from service.api.straight import StraightRoute, described, read_body, written
+from service.api.together import Together
+from service.domain.token import Scope
 from service.formats.reports import RunReport, Stored
 from service.formats.runs import RunDetail, RunPage, RunState
 from service.store.runs import RunFilter
+from service.store.whole_runs import WholeRun
 from service.usecases.read_runs import list_runs, read_run
-from service.usecases.report_run import report_run
+from service.usecases.report_run import report_runs, whole_run
+
+# A body that takes longer to read than a request should wait for another's.
+LARGE_BYTES = 256 * 1024
 
 router = APIRouter(prefix="/runs", tags=["runs"])
+straight = APIRouter(prefix="/runs", tags=["runs"], route_class=StraightRoute)
+
+
+def storing(door: Door) -> Together[WholeRun, Stored]:
+    """Return what stores runs that arrive at one time in one transaction."""
+
+    def do(wholes: Sequence[WholeRun]) -> Sequence[Stored | Exception]:
+        with door.writing() as session:
+            return report_runs(session, wholes, files=door.files)
+
+    return Together(
+        do, name=lambda whole: whole.run.id, for_all=(OperationalError, PoolTimeoutError)
+    )
+
 
 KeyAsked = Annotated[str | None, Query(pattern=r"^[0-9a-f]{64}$")]
 
 
-@router.put("/{run_id}", response_model=Stored, openapi_extra=described(RunReport))
-def put(door: Opened, _: MayIngest, run_id: UUID, body: RawBody) -> Response:
+@straight.put("/{run_id}", response_model=Stored, openapi_extra=described(RunReport))
+async def put(request: Request, run_id: UUID) -> Response:
     """Store a run, once however often it is sent."""
+    door = await door_of(request)
+    await require(request, door, Scope.INGEST)
+    body = await request.body()
+    if len(body) > LARGE_BYTES:
+        whole = await run_in_threadpool(_whole, door, run_id, body)
+    else:
+        whole = _whole(door, run_id, body)
+    together: Together[WholeRun, Stored] = request.app.state.storing
+    return written(await together(whole))
+
+
+def _whole(door: Door, run_id: UUID, body: bytes) -> WholeRun:
     report = read_body(RunReport, body)
     if run_id != report.run_id:
         raise PathMismatchError(path=run_id, body=report.run_id)
-    with door.writing() as session:
-        stored = report_run(session, report, files=door.files, now=door.now())
-    return written(stored)
+    return whole_run(report, door.now())
 
 
 @router.get("")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 from sqlalchemy import bindparam, text
 from sqlalchemy.types import LargeBinary
 
@@ -16,8 +17,9 @@ from service.store.artefacts import Content, Files, Held
 from service.store.database import WriteSession
 from service.store.runs import NewRun
 
-# PostgreSQL takes the whole of a run in one statement: what that saves is less the database's time
-# than ours, which is spent a statement at a time. Foreign keys are looked at when it ends.
+# PostgreSQL takes whole runs in one statement: what that saves is less the database's time than
+# ours, which is spent a statement at a time. Foreign keys are looked at when it ends. Contents go
+# in in one order for all writers, so that two with the same texts never wait in a ring.
 ALL_AT_ONCE = text("""
     WITH sent AS (SELECT CAST(:sent AS jsonb) AS told),
     stored AS (
@@ -30,7 +32,7 @@ ALL_AT_ONCE = text("""
             said.protocol_key, job.stack_key, job.host, said.state, said.measured_at,
             said.finished_at, said.stored_at, said.seeds, said.overhead_s, said.findings,
             said.broken
-        FROM sent, jsonb_to_record(told -> 'run') AS said(
+        FROM sent, jsonb_to_recordset(told -> 'runs') AS said(
             id uuid, job_id uuid, fencing_token numeric, launch_id uuid, condition_key text,
             protocol_key text, state text, measured_at timestamptz, finished_at timestamptz,
             stored_at timestamptz, seeds jsonb, overhead_s jsonb, findings jsonb, broken jsonb
@@ -44,25 +46,29 @@ ALL_AT_ONCE = text("""
     sampled AS (
         INSERT INTO sample (run_id, metric, packed, count, median, min, max)
         SELECT id, metric, decode(packed, 'hex'), count, median, min, max
-        FROM stored, sent, jsonb_to_recordset(told -> 'samples') AS said(
-            metric text, packed text, count int, median float8, min float8, max float8
+        FROM sent, jsonb_to_recordset(told -> 'samples') AS said(
+            run_id uuid, metric text, packed text, count int, median float8, min float8, max float8
         )
+        JOIN stored ON stored.id = said.run_id
     ),
     kept AS (
         INSERT INTO artefact (digest, size_bytes, zstd, stored_at)
         SELECT
             digest, size_bytes, substring(CAST(:bytes AS bytea) FROM begins FOR length), stored_at
-        FROM stored, sent, jsonb_to_recordset(told -> 'contents') AS said(
-            digest text, size_bytes int, begins int, length int
+        FROM sent, jsonb_to_recordset(told -> 'contents') AS said(
+            run_id uuid, digest text, size_bytes int, begins int, length int
         )
+        JOIN stored ON stored.id = said.run_id
+        ORDER BY digest
         ON CONFLICT DO NOTHING
     ),
     held AS (
         INSERT INTO held_artefact (holder_id, name, digest, media_type)
         SELECT id, name, digest, media_type
-        FROM stored, sent, jsonb_to_recordset(told -> 'held') AS said(
-            name text, digest text, media_type text
+        FROM sent, jsonb_to_recordset(told -> 'held') AS said(
+            run_id uuid, name text, digest text, media_type text
         )
+        JOIN stored ON stored.id = said.run_id
         ON CONFLICT DO NOTHING
     )
     SELECT id FROM stored
@@ -102,47 +108,63 @@ class WholeRun:
     held: Sequence[Held]
 
 
-def keep(session: WriteSession, files: Files, whole: WholeRun) -> bool:
-    """Store all of a run and return True, or store nothing of it and return False.
+def keep(session: WriteSession, files: Files, wholes: Sequence[WholeRun]) -> frozenset[UUID]:
+    """Store runs of different ids, each whole or not at all, and return the ids of those stored.
 
-    Nothing is stored when the run's id or its job's cell is taken, when the fencing token is not
-    the job's, when the job has no such cell, and when there is no such job.
+    A run is not stored when its id or its job's cell is taken, when the fencing token is not the
+    job's, when the job has no such cell, and when there is no such job.
     """
-    artefacts.write_large(files, whole.contents)
+    for whole in wholes:
+        artefacts.write_large(files, whole.contents)
     connection = session.connection()
     if connection.dialect.name == "postgresql":
-        return connection.execute(ALL_AT_ONCE, parameters(whole)).first() is not None
-    return _keep_apart(session, files, whole)
+        return frozenset(connection.scalars(ALL_AT_ONCE, parameters(wholes)))
+    return frozenset(whole.run.id for whole in wholes if _kept_apart(session, files, whole))
 
 
-def parameters(whole: WholeRun) -> Mapping[str, Any]:
+def parameters(wholes: Sequence[WholeRun]) -> Mapping[str, Any]:
     """Return what ALL_AT_ONCE takes: one text for all but the contents, and their bytes."""
+    contents, content = _laid_out(wholes)
+    sent = {
+        "runs": [_row(whole.run) for whole in wholes],
+        "samples": [
+            {"run_id": whole.run.id, **samples.told(metric, sample)}
+            for whole in wholes
+            for metric, sample in whole.values.items()
+        ],
+        "contents": contents,
+        "held": [
+            {"run_id": whole.run.id, **artefacts.told(held)}
+            for whole in wholes
+            for held in whole.held
+        ],
+    }
+    return {"sent": _written(sent), "bytes": content}
+
+
+def _laid_out(wholes: Sequence[WholeRun]) -> tuple[list[Mapping[str, Any]], bytes]:
+    """Return where each content lies among the bytes of all, from 1, and these bytes."""
     told: list[Mapping[str, Any]] = []
     parts: list[bytes] = []
     begins = 1
-    for content in sorted(whole.contents, key=lambda content: content.digest):
-        part = artefacts.in_row(content)
-        length = None if part is None else len(part)
-        told.append(
-            {
-                "digest": content.digest,
-                "size_bytes": content.size_bytes,
-                "begins": begins,
-                "length": length,
-            }
-        )
-        parts.append(part or b"")
-        begins += len(part or b"")
-    sent = {
-        "run": _row(whole.run),
-        "samples": [samples.told(metric, sample) for metric, sample in whole.values.items()],
-        "contents": told,
-        "held": [artefacts.told(held) for held in whole.held],
-    }
-    return {"sent": json.dumps(sent, default=_text), "bytes": b"".join(parts)}
+    for whole in wholes:
+        for content in whole.contents:
+            part = artefacts.in_row(content)
+            told.append(
+                {
+                    "run_id": whole.run.id,
+                    "digest": content.digest,
+                    "size_bytes": content.size_bytes,
+                    "begins": begins,
+                    "length": None if part is None else len(part),
+                }
+            )
+            parts.append(part or b"")
+            begins += len(parts[-1])
+    return told, b"".join(parts)
 
 
-def _keep_apart(session: WriteSession, files: Files, whole: WholeRun) -> bool:
+def _kept_apart(session: WriteSession, files: Files, whole: WholeRun) -> bool:
     """Store a run table by table; SQLite lets one writer in, so nothing changes in between."""
     told = whole.run
     job = jobs.find_holder(session, told.job_id)
@@ -158,6 +180,14 @@ def _keep_apart(session: WriteSession, files: Files, whole: WholeRun) -> bool:
     artefacts.keep(session, files, whole.contents, now=told.stored_at)
     artefacts.hold(session, told.id, whole.held)
     return True
+
+
+def _written(sent: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(sent, default=_text, option=orjson.OPT_PASSTHROUGH_DATETIME).decode()
+    except TypeError:
+        # A number of more than 64 bits, which the quick writer does not know.
+        return json.dumps(sent, default=_text)
 
 
 def _text(value: object) -> str:

@@ -2,8 +2,9 @@
 
 One run is 30 metrics of 20 repeats and its tool's text of 40 kB. PostgreSQL flushes every commit;
 two API processes take reports over HTTP from eight clients at once. Then pgbench sends the same
-statements, with payloads of the same size, to the same server. Both are measured in turn, twice,
-in one run; the ratio of the medians is what counts.
+statement, with a payload of the same size, to the same server: one run a transaction, where the
+service stores what reaches a process at one time in one. Both are measured in turn, twice, in one
+run; the ratio of the medians is what counts.
 """
 
 import os
@@ -206,7 +207,7 @@ def _pgbench(url: str, place: Path, report: RunReport) -> float:
     The statement and its two parameters are the service's own; only the run's id and its
     artefact's digest are numbers that differ each time. All runs are of one cell.
     """
-    sent = parameters(whole_run(report, NOW))
+    sent = parameters([whole_run(report, NOW)])
     digest = report.artefacts[0].digest
     told = str(sent["sent"]).replace(str(report.run_id), "RUN_ID").replace(digest, "DIGEST")
     fresh = ":sent"

@@ -15,7 +15,7 @@ from service.usecases.claim_job import claim_job
 from service.usecases.finish_job import finish_job
 from service.usecases.read_sessions import read_session
 from service.usecases.report_launch import report_launch
-from service.usecases.report_run import report_run
+from service.usecases.report_run import report_runs, whole_run
 from service.usecases.submit_session import submit_session
 from tests.integration import builders
 from tests.integration.builders import NOW
@@ -42,7 +42,10 @@ def claimed(engine: Engine, wanted: Claim | None = None, *, now: datetime = NOW)
 
 def report(engine: Engine, sent: RunReport, *, now: datetime = NOW) -> Stored:
     with writing(engine) as session:
-        return report_run(session, sent, files=FILES, now=now)
+        (answer,) = report_runs(session, [whole_run(sent, now)], files=FILES)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
 def tell_launch(engine: Engine, sent: LaunchReport, *, now: datetime = NOW) -> None:
