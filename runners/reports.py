@@ -13,6 +13,7 @@ import zstandard
 
 from runners.benchmarks.repeat import Repeat
 from service.domain.layer import Layer
+from service.domain.redaction import redacted, redacted_text
 from service.domain.resolution import Fact
 from service.formats.orders import CellOrder, JobOrder
 from service.formats.reports import (
@@ -24,7 +25,6 @@ from service.formats.reports import (
     LayerFinding,
     RunReport,
 )
-from service.formats.tools.server_info import redacted, redacted_text, resolution_of
 
 LOG_TAIL_BYTES = 4 * 2**20
 FINDING_CHARACTERS_MAX = 4000
@@ -80,11 +80,11 @@ class LaunchNotes:
     answer: tuple[float, ...] = ()
     broken: Broken | None = None
     server_info: Mapping[str, Any] = field(default_factory=dict)
+    resolution: Mapping[str, Fact] = field(default_factory=dict)
     server_log: bytes = b""
 
     def report(self) -> LaunchReport:
         """Return all that is known by now; a later report replaces an earlier one."""
-        facts: Mapping[str, Fact] = resolution_of(self.server_info).facts
         return LaunchReport(
             launch_id=launch_id_of(self.order),
             job_id=self.order.job_id,
@@ -94,7 +94,7 @@ class LaunchNotes:
             stopped_at=self.stopped_at,
             start_up_s=self.start_up_s,
             observed=dict(self.observed),
-            resolution=dict(facts),
+            resolution=dict(self.resolution),
             preflight=self.preflight,
             answer=self.answer,
             broken=self.broken,

@@ -9,15 +9,16 @@ from threading import Event
 from typing import Any, Protocol
 
 from runners import reports
-from runners.benchmarks.repeat import Repeat, RepeatStoppedError, failure
+from runners.benchmarks.repeat import Repeat, RepeatStoppedError
 from runners.benchmarks.rotation import rotated
 from runners.benchmarks.tools import UnsupportedTrafficError
 from runners.preflight.layers import Check, Found, broken, checked
 from runners.preflight.serving import Answer
 from service.domain.condition import Condition
 from service.domain.layer import Layer
+from service.domain.resolution import Fact
 from service.formats.orders import CellOrder, JobOrder, Progress
-from service.formats.reports import GateFinding, LaunchReport, LayerFinding, RunReport
+from service.formats.reports import Broken, GateFinding, LaunchReport, LayerFinding, RunReport
 
 # The fixed prompts are the first that a server computes, so kernels may be compiled for them.
 ANSWER_LIMIT_S = 300.0
@@ -85,7 +86,11 @@ class Launched(Protocol):
         """Return what the server says of itself."""
         ...
 
-    def capacity(self, server_info: Mapping[str, Any], conditions: Sequence[Condition]) -> Check:
+    def resolution(self) -> Mapping[str, Fact]:
+        """Return what the server settled by itself."""
+        ...
+
+    def capacity(self, conditions: Sequence[Condition]) -> Check:
         """Return the check of the room in the KV cache."""
         ...
 
@@ -197,7 +202,11 @@ def _measure(job: Job) -> None:
     job.tell(Progress(phase="start", text="starting the server", fraction=None))
     with _log_kept(job, prepared), steps.launched(order, prepared, job.tell, job.stop) as launched:
         _look(job, launched)
+        too_large = _too_large(job, launched)
+        _ask(job, launched)
         job.deliver(job.notes.report())
+        for cell, at in too_large.items():
+            job.report_run(cell, reports.broken_run(job.order, cell, at=job.now(), broken=at))
         _measure_cells(job, launched)
         job.progress(Progress(phase="stop", text="stopping the server", fraction=None))
 
@@ -224,19 +233,34 @@ def _pass(job: Job, checks: Sequence[Check]) -> None:
 
 
 def _look(job: Job, launched: Launched) -> None:
-    """Note what the server settled, and check its room and its answers before any load."""
-    order = job.order
+    """Note what the server settled."""
     job.notes.start_up_s = launched.start_up_s
-    up = LayerFinding(
-        layer=Layer.SERVER,
-        state="works",
-        finding="healthy",
-        seconds=launched.start_up_s,
-    )
     job.notes.server_info = launched.info()
-    conditions = [order.condition_of(cell) for cell in order.launch.cells]
-    _pass(job, [launched.capacity(job.notes.server_info, conditions)])
-    job.notes.preflight += (up,)
+    job.notes.resolution = launched.resolution()
+
+
+def _too_large(job: Job, launched: Launched) -> Mapping[CellOrder, Broken]:
+    """Return the cells that the KV cache cannot hold, broken at capacity; the others go on.
+
+    Raises LayerBrokenError when it holds none of them.
+    """
+    order = job.order
+    found: dict[CellOrder, Broken] = {}
+    for cell in order.launch.cells:
+        if worst := broken(checked([launched.capacity([order.condition_of(cell)])])):
+            found[cell] = reports.broken_at(worst.layer, worst.finding, worst.remedy)
+    # Where none fits, it is the launch that breaks; else it is checked with those that do.
+    kept = [cell for cell in order.launch.cells if cell not in found] or list(found)
+    _pass(job, [launched.capacity([order.condition_of(cell) for cell in kept])])
+    return found
+
+
+def _ask(job: Job, launched: Launched) -> None:
+    """Check the server's answers before any load."""
+    healthy = LayerFinding(
+        layer=Layer.SERVER, state="works", finding="healthy", seconds=launched.start_up_s
+    )
+    job.notes.preflight += (healthy,)
 
     def find(_limit_s: float) -> Found:
         answer = launched.answer()
@@ -248,7 +272,8 @@ def _look(job: Job, launched: Launched) -> None:
 
 def _measure_cells(job: Job, launched: Launched) -> None:
     """Measure every repeat of every cell, rotated; report a cell once its repeats are complete."""
-    cells = [cell for cell in job.order.launch.cells if not _refused(job, launched, cell)]
+    left = [cell for cell in job.order.launch.cells if cell not in job.reported]
+    cells = [cell for cell in left if not _refused(job, launched, cell)]
     turns = rotated([len(cell.seeds) for cell in cells])
     done: dict[int, list[Repeat]] = {number: [] for number in range(len(cells))}
     for position, turn in enumerate(turns):
@@ -282,5 +307,11 @@ def _repeat(job: Job, launched: Launched, cell: CellOrder, number: int) -> Repea
         raise StoppedError(job.stop.reason) from error
     except UnsupportedTrafficError as error:
         at = job.now().timestamp()
-        finding = failure("unsupported_traffic", str(error), observed=condition.traffic.load)
+        finding = GateFinding(
+            code="unsupported_traffic",
+            severity="failure",
+            message=str(error),
+            observed=condition.traffic.load,
+            required="",
+        )
         return Repeat(cell.seeds[number], at, at, 0.0, {}, (finding,), {})

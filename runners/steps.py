@@ -5,45 +5,46 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from subprocess import SubprocessError
-from typing import Any
 from urllib.parse import urlsplit
 
 from runners import reports
 from runners.benchmarks import client as benchmark_client
 from runners.benchmarks import server as asking
 from runners.benchmarks import tools
-from runners.benchmarks.client import ClientBrokenError
-from runners.benchmarks.repeat import Bench, Repeat
-from runners.benchmarks.server import ServerRefusedError, ServerSilentError
+from runners.benchmarks.card_watch import CardWatch, Samples, sampled
+from runners.benchmarks.client import Tool
+from runners.benchmarks.repeat import Bench
+from runners.benchmarks.server_facts import ServerFacts, capacity_before, server_facts
 from runners.devices.device import Card, Device, DeviceInterfaceError, UnknownChipError, device_for
+from runners.launched import ServerAndClient, Told, kept_without_secrets, layers_named, told_by
 from runners.preflight import host as host_checks
-from runners.preflight import serving as serving_checks
 from runners.preflight.layers import Breaks, Check, Found, Works, not_on
 from runners.preflight.measured import MeasuredPython
-from runners.preflight.serving import Answer
-from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError, Tell
+from runners.run_job import LayerBrokenError, Prepared, Stop, Tell
 from runners.stacks import server as servers
 from runners.stacks.build_step import BuildStepError
 from runners.stacks.environment import NoSpaceError, Recipe, build
+from runners.stacks.keeper import descendants
 from runners.stacks.kept import NotStartedError
 from runners.stacks.measured import ProbeError, measured_versions
 from runners.stacks.platform_tree import UnknownPlatformError
+from runners.stacks.server_flags import server_flags
 from runners.stacks.tiny_model import MAKER, TinyLlama, TinyModelError, made
 from runners.stacks.torch_build import UnreadableReportError
 from runners.stacks.weights import tokenizer_digest, weights_digest
 from service.client import RefusedError
-from service.domain.condition import Condition
 from service.domain.difference import ABSENT
-from service.domain.key import short
+from service.domain.key import content_key, short
 from service.domain.layer import Layer
+from service.domain.redaction import redacted_text
+from service.domain.server_arguments import Arguments, has_other_names, spelled
 from service.domain.stack import Stack, SwapScope
 from service.formats.identities import BuildOrder
 from service.formats.orders import JobOrder, ModelOrder, Progress
-from service.formats.reports import GateFinding
 
 LAUNCHES_KEPT = 20
 # What a rank needs beside its share of the weights: Python, torch, SGLang, a small KV cache.
@@ -128,19 +129,17 @@ class HostSteps:
     @contextmanager
     def launched(
         self, order: JobOrder, prepared: Prepared, tell: Tell, stop: Stop
-    ) -> Iterator["ServerAndClient"]:
+    ) -> Iterator[ServerAndClient]:
         """Bring server and client up; the client imports while the server starts."""
         launch = self._launch(order, prepared)
         environment = benchmark_client.client_environment(self.variables, home=prepared.folder)
-        conditions = [order.condition_of(cell) for cell in order.launch.cells]
-        wanted = {
-            tools.tool_of(condition).name: tools.tool_of(condition) for condition in conditions
-        }
+        before = sampled(self._device(order).samples)
         with (
-            _layers_named(stop),
+            kept_without_secrets(prepared.folder),
+            layers_named(stop),
             benchmark_client.client(
                 prepared.client_python,
-                list(wanted.values()),
+                _tools(order),
                 environment=environment,
                 log=prepared.folder / "client.log",
             ) as client,
@@ -156,20 +155,36 @@ class HostSteps:
             asking.asked(server.base_url, limit_s=order.limits.repeat_s) as asked,
         ):
             client.wait_ready(limit_s=order.limits.start_s, stopped=stop.given)
-            address = urlsplit(server.base_url)
-            target = tools.Target(
-                address.hostname or servers.LOOPBACK, address.port or 80, str(prepared.model)
-            )
+            told = told_by(asked, server.log)
             bench = Bench(
-                client,
-                asked,
-                target,
-                server.log,
-                prepared.folder,
-                environment,
-                order.limits.repeat_s,
+                client=client,
+                server=asked,
+                target=_target(server, prepared.model),
+                server_log=server.log,
+                folder=prepared.folder,
+                environment=environment,
+                limit_s=order.limits.repeat_s,
+                cards=self._watch(order, server, before),
+                settled=self._settled(order, told),
+                has_metrics=told.has_metrics,
             )
-            yield ServerAndClient(server, bench)
+            yield ServerAndClient(server, bench, told)
+
+    def _watch(self, order: JobOrder, server: servers.Server, before: Samples | None) -> CardWatch:
+        return CardWatch(
+            self._device(order).samples,
+            leased=[card.number for card in self._cards(order)],
+            before=before,
+            server_pids=lambda: {server.pid, *descendants(server.pid)},
+        )
+
+    def _settled(self, order: JobOrder, told: Told) -> ServerFacts:
+        """Return what the gates ask of the server, its capacity in the session's other launches."""
+        facts = server_facts(told.resolution)
+        launch = order.launch.model_dump(mode="json", exclude={"cells"})
+        name = content_key({"session": str(order.session_id), "launch": launch})
+        before = capacity_before(self.cache / "capacities", name, facts.kv_capacity)
+        return replace(facts, kv_capacity_before=before)
 
     def _launch(self, order: JobOrder, prepared: Prepared) -> servers.Launch:
         """Return what starts the server of an order on its own cards."""
@@ -177,13 +192,24 @@ class HostSteps:
             python=prepared.python,
             model=prepared.model,
             served_name=order.model.id,
-            arguments=order.launch.server_arguments,
+            arguments=self._arguments(order, prepared),
             variables={
                 **self._device(order).environment(self._cards(order)),
                 **order.launch.server_environment,
             },
             log=prepared.folder / "server.log",
         )
+
+    def _arguments(self, order: JobOrder, prepared: Prepared) -> Arguments:
+        """Return the server's arguments as its release calls them; most never had another name."""
+        arguments = order.launch.server_arguments
+        if not has_other_names(arguments):
+            return arguments
+        try:
+            told = server_flags(prepared.python, cache=self.cache, variables=self.variables)
+        except ProbeError:
+            return arguments  # the server's own complaint says more than a probe's
+        return spelled(arguments, {word for flag in told.flags for word in flag.spellings})
 
     def server_log(self, prepared: Prepared) -> bytes:
         """Return the end of what the server wrote; nothing where it was never started."""
@@ -214,7 +240,7 @@ class HostSteps:
                 raise LayerBrokenError(
                     layer, finding, "allow more for build_s in the plan's limits"
                 )
-            tell(Progress(phase="build", text=text[:400], fraction=fraction))
+            tell(Progress(phase="build", text=redacted_text(text)[:400], fraction=fraction))
 
         try:
             recipe = Recipe(self._lock(ordered.lock), ordered.torch, ordered.platform)
@@ -287,67 +313,6 @@ class HostSteps:
         return share * ranks if order.stack.chip == CPU else share
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAndClient:
-    """A server that is up and the client beside it; what breaks names its layer."""
-
-    server: servers.Server
-    bench: Bench
-
-    @property
-    def start_up_s(self) -> float:
-        """How long the server took to come up."""
-        return self.server.started_seconds
-
-    def info(self) -> Mapping[str, Any]:
-        """Return what the server says of itself."""
-        return self.bench.server.info()
-
-    def capacity(self, server_info: Mapping[str, Any], conditions: Sequence[Condition]) -> Check:
-        """Return the check of the room in the KV cache."""
-        return Check(Layer.CAPACITY, lambda _: serving_checks.capacity(server_info, conditions))
-
-    def answer(self) -> Answer:
-        """Return what the fixed prompts gave."""
-        try:
-            return serving_checks.answer(self.bench.server)
-        except (ServerRefusedError, KeyError, TypeError, ValueError) as error:
-            return Answer(Breaks(f"{type(error).__name__}: {error}"))
-
-    def probe(self, condition: Condition) -> tuple[GateFinding, ...]:
-        """Return a failure unless a cell's exact lengths are served."""
-        return self.bench.probe(condition)
-
-    def repeat(
-        self, condition: Condition, *, name: str, seed: int, stopped: Callable[[], bool]
-    ) -> Repeat:
-        """Measure one repeat; a failed one is a broken layer if it took the server along."""
-        repeat = self.bench.repeat(condition, name=name, seed=seed, stopped=stopped)
-        # Values of a server that is gone would be those of another one that took its port.
-        self.server.require_alive()
-        if not repeat.values and not self.bench.server.healthy():
-            finding = f"the server is not healthy any more: {repeat.findings[0].message}"
-            raise LayerBrokenError(Layer.SERVER, finding)
-        return repeat
-
-
-@contextmanager
-def _layers_named(stop: Stop) -> Iterator[None]:
-    """Turn what a server or a client raises into the layer it tells of, unless we stop anyway."""
-    try:
-        yield
-    except servers.ServerError as error:
-        raise _stopped_or(stop, error.layer, error) from error
-    except (ServerSilentError, ServerRefusedError, NotStartedError) as error:
-        raise _stopped_or(stop, Layer.SERVER, error) from error
-    except ClientBrokenError as error:
-        raise _stopped_or(stop, Layer.CLIENT, error) from error
-
-
-def _stopped_or(stop: Stop, layer: Layer, error: Exception) -> RuntimeError:
-    return StoppedError(stop.reason) if stop.given() else LayerBrokenError(layer, str(error))
-
-
 def _skipped(chip: str) -> tuple[Sequence[Check], Sequence[Check]]:
     """Return the checks of the layers that are not looked at on a chip, in two places."""
     if chip == CPU:
@@ -367,6 +332,17 @@ def with_absent(stack: Stack, observed: Mapping[str, str]) -> Mapping[str, str]:
         and component.name not in observed
     }
     return {**observed, **absent}
+
+
+def _tools(order: JobOrder) -> list[Tool]:
+    """Return the tools that drive an order's cells, each once."""
+    conditions = [order.condition_of(cell) for cell in order.launch.cells]
+    return list(dict.fromkeys(tools.tool_of(condition) for condition in conditions))
+
+
+def _target(server: servers.Server, model: Path) -> tools.Target:
+    address = urlsplit(server.base_url)
+    return tools.Target(address.hostname or servers.LOOPBACK, address.port or 80, str(model))
 
 
 def client_release(prepared: Prepared, wanted: str) -> Found:

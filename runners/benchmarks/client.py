@@ -44,7 +44,8 @@ class Pass:
     """How one pass of a tool ended: its exit code, who ended it, wall clock, CPU time.
 
     rc: negative for a signal. started, ended: seconds since the epoch. cpu_s: of this pass alone,
-    the imports that all passes share left out.
+    the imports that all passes share left out. cpu_samples: moments, in seconds since the epoch,
+    and how much of cpu_s was used by then.
     """
 
     rc: int
@@ -52,6 +53,7 @@ class Pass:
     started: float
     ended: float
     cpu_s: float
+    cpu_samples: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)

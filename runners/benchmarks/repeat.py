@@ -3,26 +3,37 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from runners.benchmarks import tools
-from runners.benchmarks.client import Call, Pass, Tool, tail
+from runners.benchmarks.card_watch import CardWatch
+from runners.benchmarks.client import Call, Pass, Tool
+from runners.benchmarks.client_cpu import cpu_share
+from runners.benchmarks.run_facts import (
+    OK,
+    Seen,
+    explaining,
+    gate_findings,
+    tails_withheld,
+    tool_failed,
+    wire,
+)
 from runners.benchmarks.server import Server, ServerRefusedError, ids
+from runners.benchmarks.server_facts import ServerFacts
 from runners.benchmarks.server_log import LogFacts, LogWatch
 from runners.benchmarks.tools import Target
 from service.domain.condition import Condition, Load
 from service.domain.reading import Reading
-from service.domain.validity import Finding, Gate, RunFacts, Severity, check
+from service.domain.redaction import redacted, redacted_bytes, redacted_words
+from service.domain.validity import Gate, failure
 from service.formats.reports import GateFinding
 from service.formats.tools.registry import read_bytes
+from service.formats.tools.server_start import GENERATED, metric
 
-OK = 200
-# Above this share of one core the client, not the server, may set the pace.
-CLIENT_CPU_SHARE_MAX = 0.9
-# Of a shorter load, what the client does before and after it is too large a part to be left in.
-CLIENT_CPU_LOAD_S = 5.0
+# Of a pass's own fields, the one that is too long for a sidecar.
+SAMPLES = "cpu_samples"
 WARMUP_OUTPUT_TOKENS = 32
 
 
@@ -72,6 +83,7 @@ class Bench:
     """Everything that the repeats of one launch share.
 
     environment: what the client sees; kept in each sidecar. folder: of this launch alone.
+    settled: what the server settled. has_metrics: whether it offers its counters.
     """
 
     client: Client
@@ -81,6 +93,9 @@ class Bench:
     folder: Path
     environment: Mapping[str, str]
     limit_s: float
+    cards: CardWatch
+    settled: ServerFacts = field(default_factory=ServerFacts)
+    has_metrics: bool = False
 
     def probe(self, condition: Condition) -> tuple[GateFinding, ...]:
         """Return a failure unless one request of a cell's lengths is served with exactly these.
@@ -92,13 +107,13 @@ class Bench:
         try:
             answer = self.server.generate([ids(asked[0])], output_tokens=asked[1])[0]
         except ServerRefusedError as error:
-            return (failure("probe_refused", str(error), observed=str(error.status)),)
+            refused = failure(Gate.PROBE_REFUSED, observed=error.status, required=OK)
+            return (wire(refused, str(error)),)
         told = answer.get("meta_info", {})
         seen = (told.get("prompt_tokens"), told.get("completion_tokens"))
         if seen == asked:
             return ()
-        message = "one request must be served with exactly the lengths asked for"
-        return (failure("lengths_not_exact", message, observed=str(seen), required=str(asked)),)
+        return (wire(failure(Gate.LENGTHS_NOT_EXACT, observed=seen, required=asked)),)
 
     def repeat(
         self, condition: Condition, *, name: str, seed: int, stopped: Callable[[], bool]
@@ -116,20 +131,38 @@ class Bench:
         argv = tools.arguments(condition, self.target, seed=seed, output=output)
         self._warm_up(condition)
         flushed = self.server.flush() if condition.procedure.cache == "flushed" else None
-        watch = LogWatch(self.server_log)
-        console = self.folder / f"{name}.log"
-        ended = self.client.run(
-            tools.tool_of(condition),
-            Call(tuple(argv), self.folder, console, self.limit_s),
-            stopped=stopped,
-        )
-        if ended.ended_by == "stop":
+        call = Call(tuple(argv), self.folder, self.folder / f"{name}.log", self.limit_s)
+        seen = self._seen(tools.tool_of(condition), call, flushed, stopped)
+        if seen.ended.ended_by == "stop":
             raise RepeatStoppedError(f"{name} was stopped")
-        seen = _Seen(ended, watch.facts(), flushed, tuple(argv))
-        text = output.read_bytes() if output.is_file() else b""
-        return self._judged_by_gates(
-            condition, seen, _only_reading(text, output.name), name=name, seed=seed, began=began
+        return self._judged_by_gates(condition, seen, output, seed=seed, began=began)
+
+    def _seen(
+        self, tool: Tool, call: Call, flushed: int | None, stopped: Callable[[], bool]
+    ) -> Seen:
+        """Run one pass and return what was seen of it: of the server, the cards and the clock."""
+        watch = LogWatch(self.server_log)
+        counted = self._generated()
+        clocks = time.time(), time.monotonic()
+        with self.cards.watching():
+            ended = self.client.run(tool, call, stopped=stopped)
+        drift_s = (time.time() - clocks[0]) - (time.monotonic() - clocks[1])
+        after = self._generated()
+        return Seen(
+            ended=ended,
+            argv=call.argv,
+            log=watch.facts(),
+            flushed=flushed,
+            clock_drift_s=drift_s,
+            generated=None if counted is None or after is None else int(after - counted),
+            cards=self.cards.facts(),
+            server=self.settled,
         )
+
+    def _generated(self) -> float | None:
+        """Return how many tokens the server has generated by its own count; None: not told."""
+        text = self.server.counters() if self.has_metrics else None
+        return None if text is None else metric(text, GENERATED)
 
     def _warm_up(self, condition: Condition) -> None:
         """Warm a fixed batch up with its own shape; the tool's own warm-up has another one."""
@@ -142,149 +175,56 @@ class Bench:
             self.server.generate(prompts, output_tokens=output_tokens)
 
     def _judged_by_gates(
-        self,
-        condition: Condition,
-        seen: "_Seen",
-        reading: Reading | None,
-        *,
-        name: str,
-        seed: int,
-        began: float,
+        self, condition: Condition, seen: Seen, output: Path, *, seed: int, began: float
     ) -> Repeat:
-        console = self.folder / f"{name}.log"
-        if seen.ended.rc != 0 or reading is None:
-            values: Mapping[str, float] = {}
-            findings: tuple[GateFinding, ...] = (_tool_failed(seen.ended, console),)
-            overhead_s = 0.0
+        console = output.with_suffix(".log")
+        text = output.read_bytes() if output.is_file() else b""
+        reading = _only_reading(text, output.name) if seen.ended.rc == 0 else None
+        values: Mapping[str, float] = {}
+        overhead_s, share = 0.0, None
+        if reading is None:
+            findings = (tool_failed(seen.ended, console), *explaining(condition, seen))
         else:
+            load_s = _load_s(reading)
+            share = cpu_share(seen.ended, load_s=load_s, load_ended=output.stat().st_mtime)
             values = _values(condition, reading, seen.log)
-            findings = gate_findings(condition, reading, seen.log, flushed=seen.flushed)
-            findings += _client_bound(seen.ended, _load_s(reading))
-            overhead_s = max(0.0, time.monotonic() - began - _load_s(reading))
-        texts = {f"{name}.sidecar.json": self._sidecar(condition, seen, seed, overhead_s)}
-        for path in (self.folder / f"{name}.jsonl", console):
-            if path.is_file() and (path != console or not values):
-                texts[path.name] = path.read_bytes()
-        return Repeat(
-            seed, seen.ended.started, seen.ended.ended, overhead_s, values, findings, texts
-        )
+            findings = gate_findings(condition, reading.facts, seen, client_cpu_share=share)
+            findings += tails_withheld(reading)
+            overhead_s = max(0.0, time.monotonic() - began - load_s)
+        texts = {output.name: text} if text else {}
+        if not values and console.is_file():
+            texts[console.name] = console.read_bytes()
+        clean = {name: redacted_bytes(content) for name, content in texts.items()}
+        told = self._told(condition, seen, seed) | {
+            "overhead_s": overhead_s,
+            "client_cpu_share": share,
+            # Named here, a text is not byte for byte what the tool wrote.
+            "redacted": sorted(name for name in texts if clean[name] != texts[name]),
+        }
+        sidecar = json.dumps(told, indent=1, sort_keys=True).encode()
+        clean[f"{output.stem}.sidecar.json"] = sidecar
+        ended = seen.ended
+        return Repeat(seed, ended.started, ended.ended, overhead_s, values, findings, clean)
 
-    def _sidecar(self, condition: Condition, seen: "_Seen", seed: int, overhead_s: float) -> bytes:
-        """Return everything the tool does not record, as JSON."""
-        told = {
+    def _told(self, condition: Condition, seen: Seen, seed: int) -> dict[str, object]:
+        """Return everything the tool does not record."""
+        ended = {name: value for name, value in asdict(seen.ended).items() if name != SAMPLES}
+        return {
             "condition_key": condition.key,
             "client_version": self.client.version,
             "tool": tools.tool_of(condition).name,
-            "argv": seen.argv,
-            "environment": dict(self.environment),
+            "argv": redacted_words(seen.argv),
+            "environment": redacted(self.environment),
             "seed": seed,
             "prompts": condition.traffic.prompts,
             "warmup_requests": condition.procedure.warmup_requests,
-            "pass": asdict(seen.ended),
-            "overhead_s": overhead_s,
+            "pass": ended,
             "flush_status_before": seen.flushed,
             "server_log": asdict(seen.log),
+            "clock_drift_s": seen.clock_drift_s,
+            "generated_tokens": seen.generated,
+            "cards": asdict(seen.cards),
         }
-        return json.dumps(told, indent=1, sort_keys=True).encode()
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What was seen of one pass from outside the tool."""
-
-    ended: Pass
-    log: LogFacts
-    flushed: int | None
-    argv: tuple[str, ...]
-
-
-def gate_findings(
-    condition: Condition, reading: Reading, log: LogFacts, *, flushed: int | None
-) -> tuple[GateFinding, ...]:
-    """Return what the gates find, with what only the runner knows added to the tool's result.
-
-    flushed: the HTTP status of our own flush before the repeat, None where the cell keeps its
-    cache; the tool's flush after its warm-up counts where the server logs it.
-    """
-    found = check(_facts(condition, reading.facts, log, flushed=flushed))
-    findings = [_wire(finding) for finding in found]
-    if log.error_lines:
-        findings = [
-            finding.model_copy(update={"message": f"{finding.message}: {log.error_lines[0]}"})
-            if finding.code == Gate.SERVER_ERRORS.value
-            else finding
-            for finding in findings
-        ]
-    if log.retractions:
-        message = "the KV cache was full and running requests were taken back"
-        findings.append(
-            failure("requests_retracted", message, observed=str(log.retractions), required="0")
-        )
-    return tuple(findings)
-
-
-def _facts(condition: Condition, told: RunFacts, log: LogFacts, *, flushed: int | None) -> RunFacts:
-    traffic = condition.traffic
-    batch = traffic.load is Load.BATCH
-    ratio = tools.lowest_ratio(traffic)
-    keeps = condition.procedure.cache != "flushed"
-    confirmed = None if keeps else OK in {log.flush_status, flushed} - {None}
-    if log.flush_status not in {None, OK}:
-        confirmed = False
-    # Cells that share a prefix are meant to find it in the cache; they still begin with a flush.
-    warm = keeps or traffic.shared_prefix_tokens > 0
-    return replace(
-        told,
-        requests_asked=traffic.concurrency if batch else traffic.prompts,
-        input_lengths=None if batch else _bounds(traffic.input_tokens, ratio),
-        output_lengths=_bounds(traffic.output_tokens, ratio),
-        ignore_eos=traffic.ignore_eos,
-        cold=False if keeps else (None if warm else True),
-        cache_flushed=confirmed,
-        cache_hit=log.cache_hit,
-        concurrency_asked=traffic.concurrency if traffic.load is Load.CLOSED else None,
-        server_errors=log.errors,
-    )
-
-
-def _bounds(tokens: int, ratio: float) -> tuple[int, int]:
-    return int(tokens * ratio), tokens
-
-
-def _wire(finding: Finding) -> GateFinding:
-    severity = "failure" if finding.severity is Severity.FAILURE else "warning"
-    return GateFinding(
-        code=finding.code,
-        severity=severity,
-        message=finding.message,
-        observed=finding.observed,
-        required=finding.required,
-    )
-
-
-def failure(code: str, message: str, *, observed: str, required: str = "") -> GateFinding:
-    """Return a gate's failure that only the runner can see."""
-    return GateFinding(
-        code=code, severity="failure", message=message, observed=observed, required=required
-    )
-
-
-def _tool_failed(ended: Pass, console: Path) -> GateFinding:
-    how = {"timeout": "took too long and was killed", "stop": "was stopped"}.get(
-        ended.ended_by, "failed" if ended.rc else "wrote no result"
-    )
-    message = f"the benchmark tool {how}; the end of its console: {tail(console)}"
-    observed = f"exit code {ended.rc}"
-    return failure("tool_failed", message, observed=observed, required="exit code 0 and one result")
-
-
-def _client_bound(ended: Pass, load_s: float) -> tuple[GateFinding, ...]:
-    share = ended.cpu_s / load_s if load_s >= CLIENT_CPU_LOAD_S else 0.0
-    if share <= CLIENT_CPU_SHARE_MAX:
-        return ()
-    message = "the client used up its core, so it may have set the pace itself"
-    required = f"at most {CLIENT_CPU_SHARE_MAX} of a core"
-    return (failure("client_bound", message, observed=f"{share:.2f}", required=required),)
 
 
 def _only_reading(text: bytes, name: str) -> Reading | None:

@@ -13,6 +13,7 @@ ID_COUNT = 200
 
 FLUSH_TRIES = 10
 FLUSH_PAUSE_S = 0.2
+METRICS_LIMIT_S = 10.0
 # A path was renamed in 0.5.10; the older one answers for servers before it.
 SERVER_INFO_PATHS = ("/server_info", "/get_server_info")
 
@@ -55,6 +56,14 @@ class Server:
                 raise
             told = self._asked("GET", older)
         return dict(told)
+
+    def counters(self) -> str | None:
+        """Return the server's metrics as text; None where it does not offer them."""
+        try:
+            response = self._http.get("/metrics", follow_redirects=True, timeout=METRICS_LIMIT_S)
+        except httpx.TransportError:
+            return None
+        return response.text if response.is_success else None
 
     def flush(self) -> int:
         """Empty the prefix cache and return the HTTP status; busy for a moment is tried again."""

@@ -4,12 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# A request that fails inside the server can still be counted as a success by the client.
-_ERROR = re.compile(
-    r"\[http_server\] Error|Traceback \(most recent call last\)"
-    r"|\] ERROR\b|^ERROR\b|\bHTTP/1\.1\" 5\d\d"
-)
-_RETRACTION = re.compile(r"KV cache pool is full\. Retract requests")
+from service.formats.tools.sglang_log import DECODE, ERROR, RETRACTION
+
 _FLUSH = re.compile(r"\"POST /flush_cache\S* HTTP/[0-9.]+\" (\d{3})")
 _PREFILL = re.compile(r"Prefill batch\b.*?#new-token: (\d+), #cached-token: (\d+)")
 
@@ -18,18 +14,23 @@ READ_BYTES_MAX = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """What was written to the log in a stretch of time.
+    """What was written to the log in a stretch of time; None is not known.
 
-    errors, retractions: lines. flush_status: the HTTP status of the last flush, None when none is
-    logged. cache_hit: cached over all prompt tokens since that flush, a ratio; None when no
-    prefill is logged. error_lines: the first few, for a person.
+    errors, retractions: lines, None where there is no log. flush_status: the HTTP status of the
+    last flush, None when none is logged. cache_hit: cached over all prompt tokens since that flush,
+    a ratio; None when no prefill is logged. eager_decodes: decode batches since that flush that did
+    not run as a graph, None when no batch tells. error_lines: the first few, for a person.
     """
 
-    errors: int
-    retractions: int
+    errors: int | None
+    retractions: int | None
     flush_status: int | None
     cache_hit: float | None
+    eager_decodes: int | None = None
     error_lines: tuple[str, ...] = ()
+
+
+NO_LOG = LogFacts(errors=None, retractions=None, flush_status=None, cache_hit=None)
 
 
 class LogWatch:
@@ -42,7 +43,7 @@ class LogWatch:
     def facts(self) -> LogFacts:
         """Return what was written since the mark."""
         if not self._log.is_file():
-            return facts_in("")
+            return NO_LOG
         with self._log.open("rb") as stream:
             stream.seek(self._offset)
             return facts_in(stream.read(READ_BYTES_MAX).decode(errors="replace"))
@@ -51,7 +52,7 @@ class LogWatch:
 def facts_in(text: str) -> LogFacts:
     """Return what a stretch of a log says."""
     lines = text.splitlines()
-    errors = [line for line in lines if _ERROR.search(line)]
+    errors = [line for line in lines if ERROR.search(line)]
     flushes = [
         (position, int(found[1]))
         for position, line in enumerate(lines)
@@ -60,9 +61,10 @@ def facts_in(text: str) -> LogFacts:
     after = lines[flushes[-1][0] :] if flushes else lines
     return LogFacts(
         errors=len(errors),
-        retractions=sum(1 for line in lines if _RETRACTION.search(line)),
+        retractions=sum(1 for line in lines if RETRACTION.search(line)),
         flush_status=flushes[-1][1] if flushes else None,
         cache_hit=_cache_hit(after),
+        eager_decodes=_eager_decodes(after),
         error_lines=tuple(line.strip()[:300] for line in errors[:3]),
     )
 
@@ -72,3 +74,8 @@ def _cache_hit(lines: list[str]) -> float | None:
     new = sum(int(found[1]) for found in counted)
     cached = sum(int(found[2]) for found in counted)
     return cached / (new + cached) if new + cached else None
+
+
+def _eager_decodes(lines: list[str]) -> int | None:
+    told = [found[1] for line in lines if (found := DECODE.search(line))]
+    return told.count("False") if told else None

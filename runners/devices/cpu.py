@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from runners.devices.device import Card, Memory
+from runners.devices.device import Card, CardSample, Memory
 
 _CPUINFO = Path("/proc/cpuinfo")
 
@@ -22,7 +22,7 @@ class CpuDevice:
     """One rank a core, one thread a rank, and the memory shared by all."""
 
     name: str = "cpu"
-    interface_version: int = 1
+    interface_version: int = 2
 
     def cards(self) -> tuple[Card, ...]:
         """Return the cores of this process's affinity, in the order of their numbers."""
@@ -44,6 +44,10 @@ class CpuDevice:
         """Return the host's memory."""
         memory = psutil.virtual_memory()
         return Memory(free_bytes=memory.available, total_bytes=memory.total)
+
+    def samples(self) -> Sequence[CardSample]:
+        """Return nothing: a core is no card that anybody could be alone on."""
+        return ()
 
     def facts(self) -> Mapping[str, str]:
         """Return the kernel's release and the processor's name."""

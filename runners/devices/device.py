@@ -8,7 +8,7 @@ from typing import Protocol
 GROUP = "kunline.devices"
 
 # Raised when the protocol below changes in a way that an older device does not satisfy.
-INTERFACE_VERSION = 1
+INTERFACE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,24 @@ class Memory:
 
     free_bytes: int
     total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CardSample:
+    """One card at one moment. None is what the card, or our rights, do not tell; never a guess.
+
+    memory_used: used over total, a ratio. clock: over the clock it is set to, a ratio.
+    temperature_c, temperature_limit_c: degrees Celsius now, and from where on it slows down. busy:
+    utilisation, a ratio. pids: processes on it that this PID namespace shows.
+    """
+
+    number: int
+    memory_used: float | None = None
+    clock: float | None = None
+    temperature_c: float | None = None
+    temperature_limit_c: float | None = None
+    busy: float | None = None
+    pids: tuple[int, ...] | None = None
 
 
 class Device(Protocol):
@@ -54,6 +72,14 @@ class Device(Protocol):
 
     def memory(self, card: Card) -> Memory:
         """Return a card's memory as it is now."""
+        ...
+
+    def samples(self) -> Sequence[CardSample]:
+        """Return every card of this host as it is now, those of others included.
+
+        It is called before a launch and each second under load, so it takes little time. None at
+        all says that this chip has no cards of its own to look at, as a CPU.
+        """
         ...
 
     def facts(self) -> Mapping[str, str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from threading import Thread
 
 from service.domain.layer import Layer
+from service.domain.redaction import redacted_text
 from service.formats.reports import LayerFinding
-from service.formats.tools.server_info import redacted_text
 
 FINDING_CHARACTERS_MAX = 4000
 # What a check that keeps to its limit may need beyond it, to end what it started.

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from runners.preflight.layers import Breaks, Found, Skipped, Works
 from service.domain.condition import Condition
+from service.domain.kv_cache import tokens_in_flight
+from service.domain.resolution import Fact
 
 PROMPTS = 8
 PROMPT_TOKENS = 32
@@ -38,12 +40,12 @@ class Answer:
     log_probabilities: tuple[float, ...] = ()
 
 
-def capacity(server_info: Mapping[str, Any], conditions: Sequence[Condition]) -> Found:
+def capacity(resolution: Mapping[str, Fact], conditions: Sequence[Condition]) -> Found:
     """Check that the KV cache holds every cell's whole load at once."""
-    room = server_info.get("max_total_num_tokens")
+    room = resolution.get("max_total_num_tokens")
     if not isinstance(room, int):
         return Skipped("the server does not tell how many tokens its KV cache holds")
-    need = max((tokens_at_once(condition) for condition in conditions), default=0)
+    need = max((_need(condition) for condition in conditions), default=0)
     seen = f"the KV cache holds {room} tokens, the largest cell needs {need}"
     if room < need:
         remedy = "give the cache more memory, or ask for a lower concurrency or shorter requests"
@@ -51,10 +53,10 @@ def capacity(server_info: Mapping[str, Any], conditions: Sequence[Condition]) ->
     return Works(seen)
 
 
-def tokens_at_once(condition: Condition) -> int:
-    """Return how many tokens a cell keeps in the cache when all its requests are in flight."""
+def _need(condition: Condition) -> int:
+    """Return the tokens of a cell's requests in flight; of an open load at least one request's."""
     traffic = condition.traffic
-    return (traffic.concurrency or 1) * (traffic.input_tokens + traffic.output_tokens)
+    return tokens_in_flight(condition) or traffic.input_tokens + traffic.output_tokens
 
 
 def answer(server: Answering) -> Answer:

@@ -17,6 +17,7 @@ from runners.stacks import build_commands
 from runners.stacks.build_step import Progress, Workshop
 from runners.stacks.platform_tree import platform_version
 from service.domain.key import content_key, short
+from service.domain.redaction import redacted_bytes
 
 # Raised when the same pins would be installed in another way: older environments are then left.
 BUILDER_REVISION = 1
@@ -103,6 +104,13 @@ def build(
     return _finished(root)
 
 
+def built(recipe: Recipe, *, cache: Path, python: Path | None = None) -> Environment | None:
+    """Return the environment of a recipe if it is built already. Raises UnknownPlatformError."""
+    digest = recipe.digest(build_commands.python_minor(python or base_python()))
+    root = cache / "environments" / digest
+    return _finished(root) if (root / _MARKER).is_file() else None
+
+
 def base_python() -> Path:
     """Return the interpreter below the runner's own: never the runner's virtual environment."""
     return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
@@ -139,11 +147,13 @@ def _build(
         _finish(building, root, log=log, torch_source=torch_source)
     finally:
         shutil.rmtree(building, ignore_errors=True)
+        # An index's address may hold a password.
+        log.write_bytes(redacted_bytes(log.read_bytes()))
 
 
 def _finish(building: Path, root: Path, *, log: Path, torch_source: str) -> None:
     kept_log = building / "build.log"
-    shutil.copyfile(log, kept_log)
+    kept_log.write_bytes(redacted_bytes(log.read_bytes()))
     marker = building / _MARKER
     with marker.open("w", encoding="utf-8") as stream:
         json.dump({"digest": root.name, "torch_source": torch_source}, stream)

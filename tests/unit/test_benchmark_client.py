@@ -20,6 +20,7 @@ from runners.benchmarks.client import (
     client,
     client_environment,
 )
+from runners.benchmarks.client_cpu import cpu_share
 
 TOOL = Tool("serving", ("sglang.benchmark.serving", "sglang.bench_serving"))
 # Stands in for the real tool: counts its imports, and does what its first argument says.
@@ -39,8 +40,8 @@ def cli_main():
         sys.exit("the server is not there")
     if what == "raise":
         raise IndexError("no successful request")
-    if what == "burn":
-        end = time.process_time() + 0.2
+    if what.startswith("burn"):
+        end = time.process_time() + (1.2 if "while" in what else 0.2)
         while time.process_time() < end:
             pass
     pathlib.Path(where).write_text(json.dumps({"argv": sys.argv, "folder": os.getcwd()}))
@@ -98,6 +99,23 @@ def test_the_cpu_time_of_a_pass_is_its_own(environment: dict[str, str], tmp_path
     assert burnt.cpu_s >= 0.2
     assert idle.cpu_s < 0.15
     assert burnt.ended - burnt.started >= 0.2
+
+
+def test_the_cpu_time_of_a_pass_is_sampled_while_it_runs(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    with started(environment, tmp_path) as running:
+        ended = passed(running, tmp_path, "burn a while")
+
+    moments = [moment for moment, _ in ended.cpu_samples]
+    used = [cpu_s for _, cpu_s in ended.cpu_samples]
+    assert len(ended.cpu_samples) >= 3
+    assert moments == sorted(moments)
+    assert used == sorted(used)
+    assert used[-1] <= ended.cpu_s + 0.02
+    share = cpu_share(ended, load_s=1.0, load_ended=ended.ended)
+    assert share is not None
+    assert 0 < share < 1.1
 
 
 @pytest.mark.parametrize(

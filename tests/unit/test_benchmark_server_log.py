@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from runners.benchmarks.server_log import LogWatch, facts_in
+from runners.benchmarks.server_log import NO_LOG, LogWatch, facts_in
 
 FLUSH = '[2026-11-29 23:18:15] INFO:     127.0.0.1:1 - "POST /flush_cache?timeout=60.0 HTTP/1.1" '
 PREFILL = "[2026-11-29 23:18:30] Prefill batch, #new-seq: 3, #new-token: {}, #cached-token: {}, "
@@ -49,4 +49,18 @@ def test_a_watch_reads_only_what_was_written_after_it_began(tmp_path: Path) -> N
 
 
 def test_a_log_that_is_not_there_says_nothing(tmp_path: Path) -> None:
-    assert LogWatch(tmp_path / "none.log").facts() == facts_in("")
+    assert LogWatch(tmp_path / "none.log").facts() == NO_LOG
+
+
+def test_decode_batches_without_a_graph_are_counted_from_the_flush_on() -> None:
+    graph = "Decode batch, #running-req: 1, {} graph: {}, gen throughput (token/s): 1.0\n"
+    text = graph.format("cuda", False) + f"{FLUSH}200 OK\n" + graph.format("cuda", True)
+
+    assert facts_in(text).eager_decodes == 0
+    assert facts_in(text + graph.format("xpu", False)).eager_decodes == 1
+    assert facts_in("").eager_decodes is None
+
+
+def test_memory_that_ran_out_is_an_error() -> None:
+    assert facts_in("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate").errors == 1
+    assert facts_in("lower --mem-fraction-static to avoid running out of memory").errors == 0

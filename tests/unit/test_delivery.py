@@ -7,10 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from runners.benchmarks.repeat import failure
+from runners.benchmarks.run_facts import wire
 from runners.delivery import Courier, Spool
 from runners.reports import failed_run
 from service.client import RefusedError, ServiceAwayError
+from service.domain.validity import Gate, failure
 from service.formats.problems import Problem
 from service.formats.reports import LaunchReport, RunReport, Stored
 from tests.runner_orders import job
@@ -20,7 +21,7 @@ NOW = datetime(2026, 11, 29, tzinfo=UTC)
 
 def run(token: int = 1) -> RunReport:
     order = job(token=token)
-    finding = failure("tool_failed", "exit code 1", observed="1")
+    finding = wire(failure(Gate.TOOL_FAILED, observed="exit code 1", required="exit code 0"))
     return failed_run(order, order.launch.cells[0], at=NOW, findings=[finding])
 
 

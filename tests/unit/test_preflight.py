@@ -143,7 +143,10 @@ def test_the_cache_must_hold_a_cells_whole_load(room: int | None, kind: type) ->
 
 
 def test_an_unbounded_open_load_needs_room_for_one_request_at_least() -> None:
-    assert serving.tokens_at_once(condition(load=Load.OPEN, rate=1.0, concurrency=None)) == 160
+    open_load = condition(load=Load.OPEN, rate=1.0, concurrency=None)
+
+    assert isinstance(serving.capacity({"max_total_num_tokens": 160}, [open_load]), Works)
+    assert isinstance(serving.capacity({"max_total_num_tokens": 159}, [open_load]), Breaks)
 
 
 @dataclass

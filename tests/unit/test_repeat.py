@@ -1,16 +1,20 @@
 """One repeat: the tool's result, the gates, and everything the tool does not record."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
+from runners.benchmarks import repeat as repeat_module
+from runners.benchmarks.card_watch import CardWatch
 from runners.benchmarks.client import Call, EndedBy, Pass, Tool
 from runners.benchmarks.repeat import Bench, OutputExistsError, Repeat, RepeatStoppedError
 from runners.benchmarks.server import Server
+from runners.benchmarks.server_facts import ServerFacts
 from runners.benchmarks.tools import Target
 from service.domain.condition import Condition, Load
 from tests.runner_orders import condition
@@ -35,7 +39,10 @@ ROW = {
     "median_e2e_latency_ms": 290.0,
     "concurrency": 3.9,
 }
-FLUSHED = '"POST /flush_cache?timeout=60.0 HTTP/1.1" 200 OK\n'
+FLUSHED = (
+    '"POST /flush_cache?timeout=60.0 HTTP/1.1" 200 OK\n'
+    "Prefill batch, #new-token: 100, #cached-token: 0,\n"
+)
 
 
 class FakeClient:
@@ -77,25 +84,53 @@ def _output_flag(call: Call) -> str:
 class FakeServer:
     """Answers as a server does; counts what it is asked."""
 
-    def __init__(self, *, flush_status: int = 200, prompt_tokens: int = 128) -> None:
+    def __init__(
+        self, *, flush_status: int = 200, prompt_tokens: int = 128, generated: Sequence[int] = ()
+    ) -> None:
         self.flush_status = flush_status
         self.prompt_tokens = prompt_tokens
+        self.generated = list(generated)
         self.asked: list[str] = []
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.asked.append(request.url.path)
         if request.url.path == "/flush_cache":
             return httpx.Response(self.flush_status)
+        if request.url.path == "/metrics":
+            line = f'sglang:generation_tokens_total{{tp_rank="0"}} {self.generated.pop(0)}.0'
+            return httpx.Response(200, text=f"# TYPE\n{line}\n")
         prompts = json.loads(request.content)["input_ids"]
         meta = {"prompt_tokens": self.prompt_tokens, "completion_tokens": 32}
         return httpx.Response(200, json=[{"meta_info": meta} for _ in prompts])
 
 
-def bench(folder: Path, client: FakeClient, server: FakeServer | None = None) -> Bench:
+NO_CARDS = CardWatch(tuple, leased=(0,), before=(), server_pids=tuple)
+EAGER = ServerFacts(graphs_asked=False, kv_capacity=16384)
+
+
+def bench(
+    folder: Path,
+    client: FakeClient,
+    server: FakeServer | None = None,
+    *,
+    cards: CardWatch = NO_CARDS,
+    settled: ServerFacts = EAGER,
+    has_metrics: bool = False,
+) -> Bench:
     answering = (server or FakeServer()).answer
     http = httpx.Client(transport=httpx.MockTransport(answering), base_url="http://server")
-    target = Target("127.0.0.1", 31000, "/model")
-    return Bench(client, Server(http), target, folder / "server.log", folder, {"A": "b"}, 60.0)
+    return Bench(
+        client=client,
+        server=Server(http),
+        target=Target("127.0.0.1", 31000, "/model"),
+        server_log=folder / "server.log",
+        folder=folder,
+        environment={"A": "b"},
+        limit_s=60.0,
+        cards=cards,
+        settled=settled,
+        has_metrics=has_metrics,
+    )
 
 
 def measured(
@@ -119,6 +154,18 @@ def test_a_good_repeat_has_values_in_base_units_and_no_finding(tmp_path: Path) -
     assert repeat.values["ttft_p50"] == pytest.approx(0.07)
     assert repeat.values["output_throughput"] == 19.2
     assert repeat.findings == ()
+
+
+def test_a_tail_of_too_few_requests_is_no_value_and_is_said_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    tails = ROW | {"p99_ttft_ms": 90.0, "p99_itl_ms": 9.0}
+    repeat = measured(tmp_path, FakeClient(tmp_path, tails))
+
+    (finding,) = repeat.findings
+    assert "ttft_p99" not in repeat.values
+    assert (finding.code, finding.severity) == ("tail_not_offered", "warning")
+    assert "not offered: ttft_p99, itl_p99: a p99 needs at least 299" in finding.message
 
 
 def test_the_tools_text_is_kept_byte_for_byte_beside_a_sidecar(tmp_path: Path) -> None:
@@ -218,19 +265,101 @@ def test_our_own_flush_counts_where_the_log_shows_none(tmp_path: Path) -> None:
     assert codes(refused) == {"cache_not_flushed"}
 
 
+@pytest.mark.parametrize(
+    ("settled", "code"),
+    [
+        pytest.param(ServerFacts(True, 16384), "graph_off", id="eager where graphs were asked"),
+        pytest.param(
+            ServerFacts(False, 600), "kv_capacity_too_small", id="less room than the load needs"
+        ),
+        pytest.param(
+            ServerFacts(False, 16384, 20000), "kv_capacity_moved", id="less room than before"
+        ),
+    ],
+)
+def test_what_the_server_settled_is_a_gate_of_each_repeat(
+    tmp_path: Path, settled: ServerFacts, code: str
+) -> None:
+    log = FLUSHED + "Decode batch, #running-req: 4, cuda graph: False, #queue-req: 0\n"
+
+    repeat = bench(tmp_path, FakeClient(tmp_path, log=log), settled=settled).repeat(
+        condition(), name="one", seed=11, stopped=lambda: False
+    )
+
+    assert codes(repeat) == {code}
+
+
+def test_what_nobody_could_tell_is_unknown_and_fails_nothing(tmp_path: Path) -> None:
+    blind = CardWatch(tuple, leased=(0,), before=None, server_pids=tuple)
+
+    repeat = bench(tmp_path, FakeClient(tmp_path), cards=blind, settled=ServerFacts()).repeat(
+        condition(), name="one", seed=11, stopped=lambda: False
+    )
+
+    unknown = {finding.code for finding in repeat.findings if finding.severity == "unknown"}
+    assert codes(repeat) == set()
+    assert unknown >= {"graph_off", "stranger_on_cards", "server_elsewhere", "card_throttled"}
+
+
+def test_a_short_load_without_samples_tells_nothing_of_the_clients_share(tmp_path: Path) -> None:
+    repeat = measured(tmp_path, FakeClient(tmp_path, ROW | {"duration": 2.0}, cpu_s=2.0))
+
+    unknown = {finding.code for finding in repeat.findings if finding.severity == "unknown"}
+    assert "client_bound" in unknown
+
+
+def test_a_clock_that_is_set_meanwhile_makes_the_repeat_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter([1000.0, 1100.0])
+    monkeypatch.setattr(
+        repeat_module, "time", SimpleNamespace(time=lambda: next(moments), monotonic=lambda: 5.0)
+    )
+
+    assert codes(measured(tmp_path, FakeClient(tmp_path))) == {"clock_jumped"}
+
+
+def test_the_servers_own_count_catches_tokens_that_were_only_asked_for(tmp_path: Path) -> None:
+    server = FakeServer(generated=[1000, 1000 + 24 * 8])
+
+    repeat = bench(tmp_path, FakeClient(tmp_path), server, has_metrics=True).repeat(
+        condition(), name="one", seed=11, stopped=lambda: False
+    )
+
+    assert "requested_counted_as_generated" in codes(repeat)
+    assert json.loads(repeat.texts["one.sidecar.json"])["generated_tokens"] == 24 * 8
+
+
+def test_a_failed_tool_is_told_with_what_else_failed(tmp_path: Path) -> None:
+    log = FLUSHED + "torch.OutOfMemoryError: XPU out of memory\n"
+
+    repeat = measured(tmp_path, FakeClient(tmp_path, None, rc=1, log=log))
+
+    assert codes(repeat) == {"tool_failed", "server_errors"}
+
+
+def test_a_secret_in_the_tools_text_is_taken_out_and_that_is_said(tmp_path: Path) -> None:
+    repeat = measured(tmp_path, FakeClient(tmp_path, ROW | {"server_info": {"api_key": "sk 1"}}))
+
+    sidecar = json.loads(repeat.texts["one.sidecar.json"])
+    assert json.loads(repeat.texts["one.jsonl"])["server_info"] == {"api_key": "<redacted>"}
+    assert sidecar["redacted"] == ["one.jsonl"]
+    assert sidecar["condition_key"] == condition().key
+
+
 def test_a_client_that_fills_its_core_makes_the_repeat_invalid(tmp_path: Path) -> None:
     assert codes(measured(tmp_path, FakeClient(tmp_path, cpu_s=39.0))) == {"client_bound"}
 
 
 def test_a_shared_prefix_may_be_found_in_the_cache_and_is_counted(tmp_path: Path) -> None:
     asked = condition(dataset="generated-shared-prefix", shared_prefix_tokens=96)
-    log = FLUSHED + "Prefill batch, #new-token: 40, #cached-token: 60,\n"
+    log = FLUSHED + "Prefill batch, #new-token: 40, #cached-token: 200,\n"
     row = ROW | {"dataset_name": "generated-shared-prefix"}
 
     repeat = measured(tmp_path, FakeClient(tmp_path, row, log=log), asked=asked)
 
     assert codes(repeat) == set()
-    assert repeat.values["cache_hit"] == 0.6
+    assert repeat.values["cache_hit"] == pytest.approx(200 / 340)
 
 
 def test_a_batch_is_warmed_up_with_its_own_shape(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from runners.benchmarks.repeat import Repeat, RepeatStoppedError, failure
+from runners.benchmarks.repeat import Repeat, RepeatStoppedError
+from runners.benchmarks.run_facts import wire
 from runners.benchmarks.tools import UnsupportedTrafficError
 from runners.preflight.layers import Breaks, Check, Works
 from runners.preflight.serving import Answer, capacity
@@ -17,6 +18,8 @@ from runners.reports import launch_id_of
 from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError, Tell, run_job
 from service.domain.condition import Condition
 from service.domain.layer import Layer
+from service.domain.resolution import Fact
+from service.domain.validity import Gate, failure
 from service.formats.orders import JobOrder, Progress
 from service.formats.reports import GateFinding, LaunchReport, RunReport
 from tests.runner_orders import condition, job
@@ -72,8 +75,11 @@ class FakeLaunched:
     def info(self) -> Mapping[str, Any]:
         return {"max_total_num_tokens": self.steps.room, "api_key": "hunter2", "page_size": 1}
 
-    def capacity(self, server_info: Mapping[str, Any], conditions: Sequence[Condition]) -> Check:
-        return Check(Layer.CAPACITY, lambda _: capacity(server_info, conditions))
+    def resolution(self) -> Mapping[str, Fact]:
+        return {"max_total_num_tokens": self.steps.room, "page_size": 1}
+
+    def capacity(self, conditions: Sequence[Condition]) -> Check:
+        return Check(Layer.CAPACITY, lambda _: capacity(self.resolution(), conditions))
 
     def answer(self) -> Answer:
         return self.steps.answered
@@ -205,6 +211,21 @@ def test_too_little_room_breaks_at_capacity_and_the_server_is_taken_down() -> No
     assert steps.events == ["up", "down", "run", "launch"]
 
 
+def test_a_cell_that_does_not_fit_breaks_alone_and_the_others_are_measured() -> None:
+    steps = FakeSteps()
+    steps.room = 700
+
+    service = done(job([SHORT, LONG]), steps)
+
+    found = {run.condition_key: run for run in service.runs}
+    assert found[SHORT.key].state == "measured"
+    too_large = found[LONG.key].broken
+    assert too_large is not None
+    assert too_large.layer is Layer.CAPACITY
+    assert service.launch.broken is None
+    assert steps.events == ["up", "launch", "run", "short 11", "short 12", "run", "down", "launch"]
+
+
 def test_answers_that_change_break_at_answer() -> None:
     steps = FakeSteps()
     steps.answered = Answer(Breaks("3 of 8 prompts were answered otherwise"))
@@ -273,7 +294,7 @@ def test_a_stop_during_a_repeat_leaves_no_half_report() -> None:
 
 def test_a_cell_whose_lengths_are_not_exact_is_invalid_and_never_measured() -> None:
     steps = FakeSteps()
-    finding = failure("lengths_not_exact", "exactly", observed="(129, 32)")
+    finding = wire(failure(Gate.LENGTHS_NOT_EXACT, observed=(129, 32), required=(128, 32)))
     steps.probe_findings = {SHORT.key: (finding,)}
 
     service = done(job([SHORT, LONG]), steps)

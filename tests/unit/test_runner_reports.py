@@ -6,7 +6,8 @@ from hashlib import sha256
 
 import zstandard
 
-from runners.benchmarks.repeat import Repeat, failure
+from runners.benchmarks.repeat import Repeat
+from runners.benchmarks.run_facts import wire
 from runners.reports import (
     FINDING_CHARACTERS_MAX,
     LaunchNotes,
@@ -15,6 +16,7 @@ from runners.reports import (
     run_report,
 )
 from service.domain.layer import Layer
+from service.domain.validity import Gate, failure
 from service.formats.reports import GateFinding, RunReport
 from tests.runner_orders import job
 
@@ -60,13 +62,16 @@ def test_samples_stand_in_the_order_of_their_seeds() -> None:
 
 
 def test_a_repeat_that_failed_makes_the_run_invalid_and_keeps_the_others() -> None:
-    failed = repeat(12, {}, (failure("tool_failed", "no result", observed="exit code 1"),))
+    failed = repeat(12, {}, (wire(failure(Gate.TOOL_FAILED, observed="exit code 1", required=0)),))
 
     report = run_report(ORDER, CELL, [repeat(11), failed, repeat(13)])
 
     assert report.state == "invalid"
     assert report.seeds == (11, 13)
-    assert report.findings[0].message == "in 1 of 3 repeats (seeds 12): no result"
+    assert report.findings[0].message == (
+        "in 1 of 3 repeats (seeds 12): the benchmark tool must end with exit code 0 and write one "
+        "result: observed exit code 1, required 0"
+    )
 
 
 def test_only_metrics_that_every_repeat_has_become_samples() -> None:

@@ -9,17 +9,20 @@ import pytest
 
 from runners.benchmarks.repeat import Bench, Repeat
 from runners.devices.device import Card
+from runners.launched import ServerAndClient, Told, kept_without_secrets, layers_named
 from runners.preflight.layers import Skipped, Works
 from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError
 from runners.stacks.build_step import Progress as BuildProgress
 from runners.stacks.kept import Kept
 from runners.stacks.server import Server, ServerError
-from runners.steps import HostSteps, ServerAndClient, _layers_named, with_absent
+from runners.stacks.server_flags import PROBE_REVISION
+from runners.steps import HostSteps, with_absent
 from service.client import RefusedError
 from service.domain.layer import Layer
 from service.domain.stack import Component, Stack, SwapScope
 from service.formats.orders import ModelOrder, Progress
 from service.formats.problems import Problem
+from service.formats.stack_differences import FlagRead, FlagsAnswer
 from tests.runner_orders import DIGEST, condition, job
 
 CARD = Card(0, "core", "shared")
@@ -134,7 +137,7 @@ def test_a_server_that_dies_names_the_layer_its_log_suggests(tmp_path: Path) -> 
     log = tmp_path / "server.log"
     log.write_text("torch.OutOfMemoryError: out of memory\n", encoding="utf-8")
 
-    with pytest.raises(LayerBrokenError) as caught, _layers_named(Stop()):
+    with pytest.raises(LayerBrokenError) as caught, layers_named(Stop()):
         raise ServerError("the server ended with 1", log=log)
     assert caught.value.layer is Layer.MEMORY
 
@@ -144,7 +147,7 @@ def test_a_server_that_dies_of_a_stop_is_no_broken_layer(tmp_path: Path) -> None
     log.write_text("terminated\n", encoding="utf-8")
     stop.give("SIGTERM")
 
-    with pytest.raises(StoppedError), _layers_named(stop):
+    with pytest.raises(StoppedError), layers_named(stop):
         raise ServerError("the server ended with 143", log=log)
 
 
@@ -156,7 +159,7 @@ def test_values_measured_while_the_server_went_away_are_not_taken(tmp_path: Path
     bench = SimpleNamespace(repeat=lambda *_, **__: repeat)
 
     with pytest.raises(ServerError, match="the server ended with 137"):
-        ServerAndClient(server, cast("Bench", bench)).repeat(
+        ServerAndClient(server, cast("Bench", bench), Told({}, {}, has_metrics=False)).repeat(
             condition(), name="r", seed=1, stopped=lambda: False
         )
 
@@ -178,3 +181,42 @@ def test_a_build_that_takes_too_long_in_all_breaks_at_its_layer(
             ordered, nothing, Layer.CLIENT, limit_s=0.05
         )
     assert caught.value.layer is Layer.CLIENT
+
+
+def test_what_a_launch_leaves_on_disk_has_no_secret_in_it(tmp_path: Path) -> None:
+    quiet = b"nothing to hide\n" * 5
+    (tmp_path / "client.log").write_bytes(quiet)
+    with kept_without_secrets(tmp_path):
+        (tmp_path / "server.log").write_bytes(b"ServerArgs(api_key='hunter2')\n" * 50_000)
+
+    assert b"hunter2" not in (tmp_path / "server.log").read_bytes()
+    assert (tmp_path / "server.log").read_bytes().count(b"\n") == 50_000
+    assert (tmp_path / "client.log").read_bytes() == quiet
+    assert {path.name for path in tmp_path.iterdir()} == {"client.log", "server.log"}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "asked"),
+    [
+        pytest.param("cuda-graph-max-bs", "cuda-graph-max-bs", id="an older release"),
+        pytest.param("cuda-graph-max-bs-decode", "cuda-graph-max-bs-decode", id="a newer one"),
+        pytest.param(None, "cuda-graph-max-bs-decode", id="a release that cannot be asked"),
+    ],
+)
+def test_a_renamed_flag_is_given_under_the_name_the_release_takes(
+    tmp_path: Path, spelling: str | None, asked: str
+) -> None:
+    python = tmp_path / "digest" / "bin" / "python"
+    if spelling is not None:
+        kept = tmp_path / "flags" / f"digest-{PROBE_REVISION}.json"
+        kept.parent.mkdir()
+        kept.write_text(
+            FlagsAnswer(flags=(FlagRead(spellings=(spelling,)),)).model_dump_json(), "utf-8"
+        )
+    order = job()
+    renamed = order.launch.model_copy(update={"server_arguments": {"cuda-graph-max-bs-decode": 32}})
+    prepared = Prepared(python, python, tmp_path, tmp_path, {})
+
+    launch = steps(tmp_path)._launch(order.model_copy(update={"launch": renamed}), prepared)
+
+    assert launch.arguments == {asked: 32}

@@ -1,0 +1,141 @@
+"""A server that is up and the client beside it, and what the server told of itself."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runners.benchmarks import server as asking
+from runners.benchmarks.client import ClientBrokenError
+from runners.benchmarks.repeat import Bench, Repeat
+from runners.benchmarks.server import ServerRefusedError, ServerSilentError
+from runners.preflight import serving as serving_checks
+from runners.preflight.layers import Breaks, Check
+from runners.preflight.serving import Answer
+from runners.run_job import LayerBrokenError, Stop, StoppedError
+from runners.stacks.kept import NotStartedError
+from runners.stacks.server import Server, ServerError
+from service.domain.condition import Condition
+from service.domain.layer import Layer
+from service.domain.redaction import redacted_bytes
+from service.domain.resolution import Fact
+from service.formats.reports import GateFinding
+from service.formats.tools.server_start import resolved
+
+# A server has told what it settled long before its log is as long as this.
+START_LOG_BYTES = 4 * 2**20
+# A log is looked through for secrets in pieces of whole lines.
+PIECE_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a server told of itself once it was up. has_metrics: whether it offers its counters."""
+
+    server_info: Mapping[str, Any]
+    resolution: Mapping[str, Fact]
+    has_metrics: bool
+
+
+def told_by(server: asking.Server, log: Path) -> Told:
+    """Ask a server what it settled, and look into what it wrote while it started.
+
+    Raises ServerSilentError and ServerRefusedError.
+    """
+    info, metrics = server.info(), server.counters()
+    with log.open("rb") as stream:
+        start = stream.read(START_LOG_BYTES).decode(errors="replace")
+    return Told(info, resolved(info, log=start, metrics=metrics), metrics is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAndClient:
+    """A server that is up and the client beside it; what breaks names its layer."""
+
+    server: Server
+    bench: Bench
+    told: Told
+
+    @property
+    def start_up_s(self) -> float:
+        """How long the server took to come up."""
+        return self.server.started_seconds
+
+    def info(self) -> Mapping[str, Any]:
+        """Return what the server says of itself."""
+        return self.told.server_info
+
+    def resolution(self) -> Mapping[str, Fact]:
+        """Return what the server settled by itself."""
+        return self.told.resolution
+
+    def capacity(self, conditions: Sequence[Condition]) -> Check:
+        """Return the check of the room in the KV cache."""
+        settled = self.told.resolution
+        return Check(Layer.CAPACITY, lambda _: serving_checks.capacity(settled, conditions))
+
+    def answer(self) -> Answer:
+        """Return what the fixed prompts gave."""
+        try:
+            return serving_checks.answer(self.bench.server)
+        except (ServerRefusedError, KeyError, TypeError, ValueError) as error:
+            return Answer(Breaks(f"{type(error).__name__}: {error}"))
+
+    def probe(self, condition: Condition) -> tuple[GateFinding, ...]:
+        """Return a failure unless a cell's exact lengths are served."""
+        return self.bench.probe(condition)
+
+    def repeat(
+        self, condition: Condition, *, name: str, seed: int, stopped: Callable[[], bool]
+    ) -> Repeat:
+        """Measure one repeat; a failed one is a broken layer if it took the server along."""
+        repeat = self.bench.repeat(condition, name=name, seed=seed, stopped=stopped)
+        # Values of a server that is gone would be those of another one that took its port.
+        self.server.require_alive()
+        if not repeat.values and not self.bench.server.healthy():
+            finding = f"the server is not healthy any more: {repeat.findings[0].message}"
+            raise LayerBrokenError(Layer.SERVER, finding)
+        return repeat
+
+
+@contextmanager
+def layers_named(stop: Stop) -> Iterator[None]:
+    """Turn what a server or a client raises into the layer it tells of, unless we stop anyway."""
+    try:
+        yield
+    except ServerError as error:
+        raise _stopped_or(stop, error.layer, error) from error
+    except (ServerSilentError, ServerRefusedError, NotStartedError) as error:
+        raise _stopped_or(stop, Layer.SERVER, error) from error
+    except ClientBrokenError as error:
+        raise _stopped_or(stop, Layer.CLIENT, error) from error
+
+
+def _stopped_or(stop: Stop, layer: Layer, error: Exception) -> RuntimeError:
+    return StoppedError(stop.reason) if stop.given() else LayerBrokenError(layer, str(error))
+
+
+@contextmanager
+def kept_without_secrets(folder: Path) -> Iterator[None]:
+    """Take secrets out of the files of a launch once nobody writes to them any more."""
+    try:
+        yield
+    finally:
+        for path in (*folder.glob("*.log"), *folder.glob("*.jsonl")):
+            _without_secrets(path)
+
+
+def _without_secrets(path: Path) -> None:
+    clean = path.with_name(f".{path.name}")
+    changed = False
+    with path.open("rb") as stream, clean.open("wb") as output:
+        while piece := stream.read(PIECE_BYTES):
+            whole_lines = piece + stream.readline()
+            written = redacted_bytes(whole_lines)
+            changed = changed or written != whole_lines
+            output.write(written)
+    if changed:
+        clean.replace(path)
+    else:
+        clean.unlink()
