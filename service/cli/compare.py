@@ -1,19 +1,23 @@
-"""`kunline compare`: the one rule on two result files."""
+"""`kunline compare`: the one rule on two result files, two stored runs or two stored stacks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
 
+from service.cli.assumed import AssumeSame, assumptions_of
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import EXIT_CODE, USAGE
 from service.cli.lines import comparison_lines, unreadable_line
-from service.cli.read import paths_of, read_all
+from service.cli.read import read_all
+from service.cli.result_paths import paths_of
 from service.cli.verdict_table import print_verdicts
+from service.domain.assumption import NOTHING_ASSUMED, Assumptions, OverruledError
 from service.domain.metric import Metric, UnknownMetricError, metric_named
 from service.domain.policy import Policy, PolicyError, with_one_tolerance
 from service.domain.reading import Reading, Readings
@@ -22,6 +26,13 @@ from service.formats.comparisons import CellsCompared
 from service.formats.readings import UnreadableRead
 from service.formats.verdicts import ComparisonRead
 
+_OF_THE_SERVICE = MappingProxyType(
+    {
+        "--tolerance": "the service holds to its own policy",
+        "--metric": "the service holds to its own policy",
+        "--assume-same": "what the service stores has its whole condition",
+    }
+)
 _STORED = re.compile(r"[0-9a-f-]{4,64}", re.IGNORECASE)
 
 
@@ -37,6 +48,17 @@ Tolerance = Annotated[
     float | None,
     typer.Option(help="Accepted worsening of every metric, 0.03 is 3 %; else each has its own."),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(help="A metric to judge, such as ttft_p50; may be given again."),
+]
+Launches = Annotated[
+    LaunchPer, typer.Option(help="What is one server launch: repeats in it share its luck.")
+]
+MinRepeats = Annotated[
+    int | None,
+    typer.Option(min=1, help="Fewest results of the baseline to judge by; else the policy's."),
+]
 
 
 def compare(
@@ -44,17 +66,10 @@ def compare(
     candidate: Annotated[str, typer.Argument(help="The candidate: a result file, or a folder.")],
     *,
     tolerance: Tolerance = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(help="A metric to judge, such as ttft_p50; may be given again."),
-    ] = None,
-    launch_per: Annotated[
-        LaunchPer, typer.Option(help="What is one server launch: repeats in it share its luck.")
-    ] = LaunchPer.SIDE,
-    min_repeats: Annotated[
-        int | None,
-        typer.Option(min=1, help="Fewest results of the baseline to judge by; else the policy's."),
-    ] = None,
+    metric: Metrics = None,
+    launch_per: Launches = LaunchPer.SIDE,
+    min_repeats: MinRepeats = None,
+    assume_same: AssumeSame = None,
     url: Url = DEFAULT_URL,
     token: Token = None,
     as_json: AsJson = False,
@@ -62,27 +77,36 @@ def compare(
     """Judge a candidate's results against a baseline's, by the same rule as everywhere else.
 
     Two files, or what the service stores: two runs by their ids, two stacks by their keys.
-    A file's results are repeats of one cell. Ends with 0 unchanged or improved, 3 regressed,
-    4 inconclusive or insufficient baseline, 5 invalid or missing, 6 not comparable, 2 unreadable.
+    A file's results are repeats of one cell, and tell only a part of their condition: the rest
+    must be assumed, or the files are not comparable. Ends with 0 unchanged or improved,
+    3 regressed, 4 inconclusive or insufficient baseline, 5 invalid or missing, 6 not comparable,
+    2 unreadable.
 
     Examples:
-      kunline compare before.jsonl after.jsonl --tolerance 0.05
+      kunline compare before.jsonl after.jsonl --assume-same all --assume-same requests=200
 
       kunline compare ed2ac6d66903 3f5a11a4df82
     """
     policy, metrics = _asked(tolerance, metric, min_repeats)
+    assumptions = assumptions_of(assume_same)
     if are_stored(baseline, candidate):
-        _require_no_rule_of_files(tolerance, metric)
+        _require_no_rule_of_files(
+            {"--tolerance": tolerance, "--metric": metric, "--assume-same": assume_same}
+        )
         with service(url, token) as client:
             stored = client.compare(baseline, candidate, min_repeats=min_repeats)
         raise typer.Exit(_show_stored(stored, as_json=as_json))
-    for side in (baseline, candidate):
-        _require_files(side)
+    _require_files(baseline, candidate)
     try:
         answer = compare_files(
-            baseline, candidate, policy=policy, metrics=metrics, launch_per=launch_per
+            baseline,
+            candidate,
+            policy=policy,
+            metrics=metrics,
+            launch_per=launch_per,
+            assumptions=assumptions,
         )
-    except NoReadingsError as error:
+    except (NoReadingsError, OverruledError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(USAGE) from error
     show(answer, as_json=as_json)
@@ -96,10 +120,12 @@ def compare_files(
     policy: Policy | None = None,
     metrics: Sequence[Metric] | None = None,
     launch_per: LaunchPer = LaunchPer.SIDE,
+    assumptions: Assumptions = NOTHING_ASSUMED,
 ) -> ComparisonRead:
     """Return the comparison of two files, folders or patterns of files.
 
-    Parts that cannot be read are said on stderr and left out. Raises NoReadingsError.
+    Parts that cannot be read are said on stderr and left out. Raises NoReadingsError and
+    OverruledError.
     """
     return ComparisonRead.of(
         compare_readings(
@@ -107,6 +133,7 @@ def compare_files(
             _arm(str(candidate), launch_per),
             policy=policy or Policy(),
             metrics=metrics,
+            assumptions=assumptions,
         )
     )
 
@@ -173,12 +200,13 @@ def _asked(
         raise typer.BadParameter(str(error.args[0])) from error
 
 
-def _require_no_rule_of_files(tolerance: float | None, names: list[str] | None) -> None:
-    for option, given in (("--tolerance", tolerance), ("--metric", names)):
+def _require_no_rule_of_files(options: Mapping[str, object]) -> None:
+    for option, given in options.items():
         if given:
-            raise typer.BadParameter(f"{option} is for files; the service holds to its own policy")
+            raise typer.BadParameter(f"{option} is for files; {_OF_THE_SERVICE[option]}")
 
 
-def _require_files(side: str) -> None:
-    if not are_files(side):
-        raise typer.BadParameter(f"no file {side}, and it is no run's id or stack's key")
+def _require_files(*sides: str) -> None:
+    for side in sides:
+        if not are_files(side):
+            raise typer.BadParameter(f"no file {side}, and it is no run's id or stack's key")

@@ -29,7 +29,7 @@ def differences(baseline: object, candidate: object) -> tuple[Difference, ...]:
     return tuple(
         _difference(name, left.get(name, _NOTHING), right.get(name, _NOTHING))
         for name in sorted(left.keys() | right.keys())
-        if _canonical(left.get(name, _NOTHING)) != _canonical(right.get(name, _NOTHING))
+        if _is_other(left.get(name, _NOTHING), right.get(name, _NOTHING))
     )
 
 
@@ -52,6 +52,13 @@ def _canonical(value: object) -> str:
     return ABSENT if value is _NOTHING else canonical_json(value)
 
 
+def _is_other(left: object, right: object) -> bool:
+    # Most leaves are equal words and numbers, and two canonical forms cost more than a look.
+    if type(left) is type(right) and isinstance(left, str | int) and left == right:
+        return False
+    return _canonical(left) != _canonical(right)
+
+
 def _leaves(value: object, prefix: str = "") -> dict[str, object]:
     if isinstance(value, Mapping):
         found: dict[str, object] = {}
@@ -61,7 +68,10 @@ def _leaves(value: object, prefix: str = "") -> dict[str, object]:
     return {prefix: value}
 
 
-def _text(value: object) -> str:
-    if value is _NOTHING:
-        return ABSENT
+def text_of(value: object) -> str:
+    """Return a value as people read it; null where it is told to be nothing."""
     return "null" if value is None else str(value)
+
+
+def _text(value: object) -> str:
+    return ABSENT if value is _NOTHING else text_of(value)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from service.domain.gates import check
 from service.domain.resolution import Fact, Resolution
-from service.domain.validity import Finding, RunFacts, Validity, check, validity_of
+from service.domain.tail import withheld
+from service.domain.validity import Finding, RunFacts, Validity, validity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +16,8 @@ class Reading:
     line: where it begins, from 1. tool_version: the tool's releases that write such a result, as
     far as its keys tell. definition: revision of the tool's own meaning of its metrics; readings
     of two definitions are never compared. condition: what the file tells of it, by name.
-    metrics: values above zero in base units, by metric name.
+    metrics: values above zero in base units, by metric name; a tail percentile that too few
+    requests carry is taken out of them, and withheld says why.
     """
 
     file: str
@@ -26,6 +29,13 @@ class Reading:
     metrics: Mapping[str, float]
     facts: RunFacts
     resolution: Resolution = field(default_factory=Resolution)
+    withheld: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        kept_back = withheld(self.metrics, self.facts.requests_completed)
+        offered = {name: value for name, value in self.metrics.items() if name not in kept_back}
+        object.__setattr__(self, "withheld", {**self.withheld, **kept_back})
+        object.__setattr__(self, "metrics", offered)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

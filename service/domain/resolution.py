@@ -1,11 +1,15 @@
 """The resolution: what a server settled by itself. It explains a deviation and is never hashed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.domain.difference import Difference, differences
+from service.domain.difference import ABSENT, Difference, differences
+from service.domain.server_arguments import Arguments, settled_name
 
 Fact = bool | int | float | str | None
+
+# That two stacks differ in it is what is being compared.
+VERSION = "version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +25,27 @@ class Resolution:
 def changed(baseline: Resolution, candidate: Resolution) -> tuple[Difference, ...]:
     """Return what two servers settled differently, sorted by name."""
     return differences(dict(baseline.facts), dict(candidate.facts))
+
+
+def notes(found: Sequence[Difference], *, asked: Sequence[Arguments] = ()) -> tuple[str, ...]:
+    """Return a sentence a fact that both servers tell and that differs, and one for the rest.
+
+    found: from `changed`. asked: the server arguments that stacks and condition ask for; a fact
+    that none of them names was settled by the server alone, which is how a default changes.
+    """
+    flags = {settled_name(flag) for arguments in asked for flag in arguments}
+    differing = [each for each in found if each.field != VERSION]
+    told = [each for each in differing if ABSENT not in {each.baseline, each.candidate}]
+    one_sided = ", ".join(_words(each.field) for each in differing if each not in told)
+    return (
+        *(
+            f"{_words(each.field)}: {each.baseline} → {each.candidate}, "
+            f"{'asked for' if settled_name(each.field) in flags else 'not asked for'}"
+            for each in told
+        ),
+        *([f"only one of the two servers tells its {one_sided}"] if one_sided else []),
+    )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

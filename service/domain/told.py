@@ -2,20 +2,34 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
+from service.domain.assumption import (
+    GATES,
+    NOT_TOLD,
+    NOTHING_ASSUMED,
+    REQUESTS,
+    Assumed,
+    Assumptions,
+    Settled,
+    Told,
+    settled,
+)
 from service.domain.comparison import Comparison, Obstacle, Side, compare
 from service.domain.difference import Difference, differences
+from service.domain.gates import check
 from service.domain.metric import METRICS, Metric
 from service.domain.policy import Policy
 from service.domain.reading import Reading
-from service.domain.resolution import Fact, changed
-from service.domain.validity import Finding, Gate, Severity
+from service.domain.resolution import Fact, changed, notes
+from service.domain.validity import Finding, RunFacts, Severity
 from service.domain.verdict import Outcome
 
 # The readings of an arm, one inner sequence a launch.
 Arm = Sequence[Sequence[Reading]]
+
+_RANGE = frozenset("<>=!~")
 
 
 class NoReadingsError(ValueError):
@@ -25,23 +39,46 @@ class NoReadingsError(ValueError):
         super().__init__(f"the {side} has no readable result")
 
 
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A reading, and what the gates find in it once the assumptions are put in."""
+
+    reading: Reading
+    findings: tuple[Finding, ...]
+
+
 def compare_readings(
-    baseline: Arm, candidate: Arm, *, policy: Policy, metrics: Sequence[Metric] | None = None
+    baseline: Arm,
+    candidate: Arm,
+    *,
+    policy: Policy,
+    metrics: Sequence[Metric] | None = None,
+    assumptions: Assumptions = NOTHING_ASSUMED,
 ) -> Comparison:
     """Return the comparison of two arms of readings.
 
     Readings are repeats: all of one arm must tell one and the same condition and tool. Between
-    the arms, what both tell must be equal; what only one tells is not known to differ, and a
-    warning names it. Raises NoReadingsError.
+    the arms, what both tell must be equal, and what is needed and one of them does not tell must
+    be assumed, or nobody knows whether they are comparable. An assumption never makes an invalid
+    side valid. Raises NoReadingsError and OverruledError.
     """
     left, right = _flat(baseline, "baseline"), _flat(candidate, "candidate")
     if found := (*_mixed(left, "baseline"), *_mixed(right, "candidate")):
         return Comparison(comparable=False, outcome=Outcome.NOT_COMPARABLE, differences=found)
-    known = left[0].condition.keys() & right[0].condition.keys()
+    known = settled(_told(left[0]), _told(right[0]), assumptions)
+    least = _least_requests((*left, *right), known)
+    checked = _checked(left, known.baseline, least), _checked(right, known.candidate, least)
+    gates = _gates(checked, assumptions)
+    both = known.baseline.keys() & known.candidate.keys()
     comparison = compare(
-        _side(baseline, known), _side(candidate, known), policy=policy, metrics=metrics
+        _side(baseline, {name: known.baseline[name] for name in both}, checked[0]),
+        _side(candidate, {name: known.candidate[name] for name in both}, checked[1]),
+        policy=policy,
+        metrics=metrics,
+        untold=(*known.untold, *gates.untold),
     )
-    return replace(comparison, warnings=_warnings(left, right))
+    assumed = (*known.assumed, *gates.assumed) if comparison.comparable else ()
+    return replace(comparison, warnings=_warnings(known, *checked), assumed=assumed)
 
 
 def _flat(arm: Arm, side: str) -> list[Reading]:
@@ -51,10 +88,69 @@ def _flat(arm: Arm, side: str) -> list[Reading]:
     return readings
 
 
-def _side(arm: Arm, known: set[str]) -> Side:
-    readings = list(chain.from_iterable(arm))
+def _told(reading: Reading) -> Told:
+    """Return what a reading tells, the client's release too where its file tells it exactly."""
+    version = reading.tool_version
+    if version is None or _RANGE.intersection(version):
+        return reading.condition
+    return {"client_version": version, **reading.condition}
+
+
+def _least_requests(readings: Sequence[Reading], known: Settled) -> int | None:
+    """Return how many requests each reading was at least asked for, where they all had as many."""
+    if REQUESTS not in {each.field for each in known.assumed} or REQUESTS in known.baseline:
+        return None
+    return max((each.facts.requests_completed or 0 for each in readings), default=0) or None
+
+
+def _checked(readings: Sequence[Reading], told: Told, least: int | None) -> list[_Checked]:
+    """Return the readings with what the gates find, told what is known of the whole side."""
+    requests = told.get(REQUESTS)
+    asked = requests if isinstance(requests, int) else least
+    capacity = readings[0].facts.kv_capacity
+    return [
+        _Checked(each, check(_completed(each.facts, asked, None if number == 0 else capacity)))
+        for number, each in enumerate(readings)
+    ]
+
+
+def _completed(facts: RunFacts, asked: int | None, capacity: int | None) -> RunFacts:
+    known = facts.requests_asked
+    before = None if facts.kv_capacity is None else capacity
+    return replace(
+        facts, requests_asked=asked if known is None else known, kv_capacity_before=before
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """The gates that the files leave open: assumed to hold, or still to be said."""
+
+    assumed: tuple[Assumed, ...] = ()
+    untold: tuple[Difference, ...] = ()
+
+
+def _gates(sides: Sequence[Sequence[_Checked]], assumptions: Assumptions) -> _Open:
+    unknown = [_of_severity(side, Severity.UNKNOWN) for side in sides]
+    if not any(unknown):
+        return _Open()
+    if assumptions.cover(GATES):
+        return _Open(assumed=(Assumed(GATES, ", ".join(dict.fromkeys(chain(*unknown)))),))
+    shown = [NOT_TOLD if each else "hold" for each in unknown]
+    return _Open(untold=(Difference(GATES, *shown),))
+
+
+def _of_severity(side: Sequence[_Checked], severity: Severity) -> Counter[str]:
+    """Return how many readings have a finding of a severity, by its code."""
+    return Counter(
+        finding.code for each in side for finding in each.findings if finding.severity is severity
+    )
+
+
+def _side(arm: Arm, condition: Told, checked: Sequence[_Checked]) -> Side:
+    readings = [each.reading for each in checked]
     return Side(
-        condition={name: readings[0].condition[name] for name in known},
+        condition=condition,
         protocol=_protocol(readings[0]),
         samples={
             name: [
@@ -64,24 +160,29 @@ def _side(arm: Arm, known: set[str]) -> Side:
             for name in METRICS
             if any(name in reading.metrics for reading in readings)
         },
-        obstacles=_failed(readings),
+        obstacles=_failed(checked),
+        withheld={
+            name: f"{reason}, in {reading.file}:{reading.line}"
+            for reading in reversed(readings)
+            for name, reason in reading.withheld.items()
+        },
     )
 
 
-def _failed(readings: Sequence[Reading]) -> tuple[Obstacle, ...]:
+def _failed(checked: Sequence[_Checked]) -> tuple[Obstacle, ...]:
     """Return one obstacle a failed gate, with how many readings fail it and the first of them."""
-    failing: dict[Gate, list[tuple[Reading, Finding]]] = {}
-    for reading in readings:
-        for finding in reading.findings:
+    failing: dict[str, list[tuple[Reading, Finding]]] = {}
+    for each in checked:
+        for finding in each.findings:
             if finding.severity is Severity.FAILURE:
-                failing.setdefault(finding.gate, []).append((reading, finding))
+                failing.setdefault(finding.code, []).append((each.reading, finding))
     return tuple(
         Obstacle(
             Outcome.INVALID,
-            f"{gate} in {len(found)} of {len(readings)} results, "
+            f"{code} in {len(found)} of {len(checked)} results, "
             f"first in {found[0][0].file}:{found[0][0].line}: {found[0][1].message}",
         )
-        for gate, found in failing.items()
+        for code, found in failing.items()
     )
 
 
@@ -116,22 +217,20 @@ def _between(first: Reading, other: Reading) -> tuple[Difference, ...]:
     )
 
 
-def _warnings(baseline: Sequence[Reading], candidate: Sequence[Reading]) -> tuple[str, ...]:
-    one_sided = sorted(baseline[0].condition.keys() ^ candidate[0].condition.keys())
-    settled = changed(baseline[0].resolution, candidate[0].resolution)
+def _warnings(
+    known: Settled, baseline: Sequence[_Checked], candidate: Sequence[_Checked]
+) -> tuple[str, ...]:
+    needed = {each.field for each in known.untold}
+    one_sided = sorted((known.baseline.keys() ^ known.candidate.keys()) - needed)
+    differing = changed(baseline[0].reading.resolution, candidate[0].reading.resolution)
     return (
         *([f"only one side tells {', '.join(one_sided)}"] if one_sided else []),
-        *(f"the servers settled differently: {difference}" for difference in settled),
-        *_of_gates(baseline, "baseline"),
-        *_of_gates(candidate, "candidate"),
+        *notes(differing),
+        *_warned(baseline, "baseline"),
+        *_warned(candidate, "candidate"),
     )
 
 
-def _of_gates(readings: Sequence[Reading], side: str) -> list[str]:
-    seen = Counter(
-        finding.code
-        for reading in readings
-        for finding in reading.findings
-        if finding.severity is Severity.WARNING
-    )
-    return [f"{side}: {code} in {count} of {len(readings)} results" for code, count in seen.items()]
+def _warned(side: Sequence[_Checked], name: str) -> list[str]:
+    warned = _of_severity(side, Severity.WARNING)
+    return [f"{name}: {code} in {count} of {len(side)} results" for code, count in warned.items()]

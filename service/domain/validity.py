@@ -1,17 +1,10 @@
-"""The gates: what must hold of a run before anything may be concluded from it."""
+"""The words of the gates: what must hold of a run before anything may be concluded from it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-
-LEAST_CONCURRENCY_SHARE = 0.85
-LEAST_DURATION_S = 30.0
-INPUT_SLACK = 0.01
-COLD_CACHE_HIT = 0.01
-RETOKENISED_RATIO = (0.85, 1.15)
-TPOT_ITL_RATIO = (0.5, 2.0)
-NAMES_SHOWN = 3
+from typing import Protocol
 
 
 class Severity(StrEnum):
@@ -31,29 +24,52 @@ class Validity(StrEnum):
 
 
 class Gate(StrEnum):
-    """The closed list of gates; each value is the stable code of what it finds."""
+    """The closed list of gates, in the order they are asked; each value is a stable code."""
 
+    TOOL_FAILED = "tool_failed"
+    PROBE_REFUSED = "probe_refused"
+    LENGTHS_NOT_EXACT = "lengths_not_exact"
+    ALL_FAILED = "all_failed"
     REQUESTS_FAILED = "requests_failed"
     OUTPUT_TOKENS_NOT_AS_ASKED = "output_tokens_not_as_asked"
     INPUT_TOKENS_NOT_AS_ASKED = "input_tokens_not_as_asked"
+    REQUESTED_COUNTED_AS_GENERATED = "requested_counted_as_generated"
     NO_TEXT_CAME_BACK = "no_text_came_back"
     RETOKENISED_RATIO_ODD = "retokenised_ratio_odd"
     TTFT_ZERO = "ttft_zero"
     ITL_ZERO = "itl_zero"
     TPOT_AGAINST_ITL = "tpot_against_itl"
     VALUE_NOT_FINITE = "value_not_finite"
+    CONCURRENCY_NOT_REACHED = "concurrency_not_reached"
+    SHORT_DURATION = "short_duration"
     CACHE_NOT_FLUSHED = "cache_not_flushed"
     CACHE_WARM = "cache_warm"
-    CONCURRENCY_NOT_REACHED = "concurrency_not_reached"
     SERVER_ERRORS = "server_errors"
-    SHORT_DURATION = "short_duration"
+    REQUESTS_RETRACTED = "requests_retracted"
+    GRAPH_OFF = "graph_off"
+    KV_CAPACITY_TOO_SMALL = "kv_capacity_too_small"
+    KV_CAPACITY_MOVED = "kv_capacity_moved"
+    CLIENT_BOUND = "client_bound"
+    SERVER_ELSEWHERE = "server_elsewhere"
+    STRANGER_ON_CARDS = "stranger_on_cards"
+    CARD_THROTTLED = "card_throttled"
+    CARD_HOT = "card_hot"
+    CARD_IMBALANCE = "card_imbalance"
+    CLOCK_JUMPED = "clock_jumped"
 
 
 SENTENCES = MappingProxyType(
     {
+        Gate.TOOL_FAILED: "the benchmark tool must end with exit code 0 and write one result",
+        Gate.PROBE_REFUSED: "the server must serve one request of the cell's lengths",
+        Gate.LENGTHS_NOT_EXACT: "one request must be served with exactly the lengths asked for",
+        Gate.ALL_FAILED: "at least one request must complete, with values above zero",
         Gate.REQUESTS_FAILED: "every request asked for must complete",
         Gate.OUTPUT_TOKENS_NOT_AS_ASKED: "as many output tokens as asked for must come back",
         Gate.INPUT_TOKENS_NOT_AS_ASKED: "input tokens must be within 1 % of what was asked for",
+        Gate.REQUESTED_COUNTED_AS_GENERATED: (
+            "output tokens must be those that came back, not those that were asked for"
+        ),
         Gate.NO_TEXT_CAME_BACK: "the text that came back must hold tokens",
         Gate.RETOKENISED_RATIO_ODD: (
             "the text that came back should hold about as many tokens as were counted"
@@ -65,10 +81,53 @@ SENTENCES = MappingProxyType(
         Gate.CACHE_NOT_FLUSHED: "the server must have confirmed that its cache was flushed",
         Gate.CACHE_WARM: "a cold cell must not be served from the prefix cache",
         Gate.CONCURRENCY_NOT_REACHED: (
-            "requests in flight should reach the concurrency, or ramp and tail dominate"
+            "requests in flight must reach the concurrency, or ramp, tail and failures dominate"
         ),
-        Gate.SERVER_ERRORS: "the server's log must hold no error while the load ran",
         Gate.SHORT_DURATION: "the load should last long enough for start and end not to count",
+        Gate.SERVER_ERRORS: "the server's log must hold no error while the load ran",
+        Gate.REQUESTS_RETRACTED: "no running request may be taken back because memory was full",
+        Gate.GRAPH_OFF: "every decode step must run as a graph where the server was to use graphs",
+        Gate.KV_CAPACITY_TOO_SMALL: "the KV cache must hold all requests in flight at full length",
+        Gate.KV_CAPACITY_MOVED: "the KV capacity must be that of the stack's other launches",
+        Gate.CLIENT_BOUND: "the client must not use up its core, or it sets the pace itself",
+        Gate.SERVER_ELSEWHERE: "the server's processes must be on exactly the leased cards",
+        Gate.STRANGER_ON_CARDS: "nobody else may use the leased cards",
+        Gate.CARD_THROTTLED: "no card may run below the clock it is set to while the load runs",
+        Gate.CARD_HOT: "no card may reach the temperature at which it slows down",
+        Gate.CARD_IMBALANCE: "cards that share a model should be about equally busy",
+        Gate.CLOCK_JUMPED: "the host's clock must not be set while the load runs",
+    }
+)
+
+# What no result file of any tool tells: it takes whoever was on the host while the load ran.
+SEEN_ON_HOST_ONLY = frozenset(
+    {
+        Gate.SERVER_ERRORS,
+        Gate.REQUESTS_RETRACTED,
+        Gate.GRAPH_OFF,
+        Gate.CLIENT_BOUND,
+        Gate.SERVER_ELSEWHERE,
+        Gate.STRANGER_ON_CARDS,
+        Gate.CARD_THROTTLED,
+        Gate.CARD_HOT,
+        Gate.CARD_IMBALANCE,
+        Gate.CLOCK_JUMPED,
+    }
+)
+
+# What a runner can settle on every chip and release, with no more rights than its own: from the
+# result of the client it started, and from the answers and the log of the server it started.
+SETTLED_BY_EVERY_RUNNER = frozenset(
+    {
+        Gate.ALL_FAILED,
+        Gate.REQUESTS_FAILED,
+        Gate.OUTPUT_TOKENS_NOT_AS_ASKED,
+        Gate.INPUT_TOKENS_NOT_AS_ASKED,
+        Gate.NO_TEXT_CAME_BACK,
+        Gate.TTFT_ZERO,
+        Gate.ITL_ZERO,
+        Gate.CACHE_NOT_FLUSHED,
+        Gate.SERVER_ERRORS,
     }
 )
 
@@ -99,13 +158,31 @@ class Finding:
 class RunFacts:
     """What is known of one repeat; None is not known, which is never the same as fine.
 
-    requests_*: counts. *_lengths: bounds of what was asked for one request, in tokens, or None.
-    retokenised: tokens in the text that came back, counted by the client. ttft_p50, tpot_p50,
-    itl_p50: seconds. streamed: False for tools that see no single token, whose token gates do not
-    apply. itl_per_token: False where one gap may hold several tokens (speculative decoding,
-    stream interval). ignore_eos: None reads as the tools' default, which is to ignore it.
-    not_finite: names of values that were NaN or infinite. cold: whether the cell wants an empty
-    prefix cache; None is not known. cache_hit: ratio. server_errors: lines of the server's log.
+    From the tool's result. requests_*: counts. *_lengths: bounds of what was asked for one
+    request, in tokens; None where nobody tells them. retokenised: tokens in the text that came
+    back, counted by the client. ttft_p50, tpot_p50, itl_p50: seconds. streamed: False for tools
+    that see no single token, whose token gates do not apply. itl_per_token: False where one gap
+    may hold several tokens (speculative decoding, stream interval). ignore_eos: None reads as the
+    tools' default, which is to ignore it. not_finite: names of values that were NaN or infinite.
+    all_zero: whether every value the tool measured was 0.0. concurrency: requests in flight, mean.
+    client_cpu_share: CPU time of the client over the time of the load, 1.0 is one whole core.
+
+    From the server. cold: whether the cell wants an empty prefix cache. cache_hit: ratio.
+    server_output_tokens: how many it says it generated for this load. server_errors,
+    retractions: lines of its log. graphs_asked: whether decoding was to run as graphs;
+    eager_decodes: logged decode batches that did not. kv_capacity: tokens;
+    kv_needed: tokens that all requests in flight hold at their longest, None where the load has
+    no such bound; kv_capacity_before: tokens in an earlier launch of the same stack and cell
+    on the same host, None for the first.
+
+    From the host. cards_leased, cards_used: names of the cards, and of those on which the
+    server's processes were seen; an empty cards_leased says that there are no cards to look at, as
+    on a CPU, and then no gate on cards applies. strangers: what else was seen on the leased cards.
+    card_memory_before: the largest used share of a leased card's memory before the launch.
+    card_clock_share: the lowest clock under load over the one the card is set to.
+    card_temperature_c: the highest, and card_temperature_limit_c the lowest of the cards' own
+    limits, in degrees Celsius. card_busy: mean utilisation of each leased card under load, ratios.
+    clock_drift_s: by how much the wall clock moved against the monotonic one, seconds.
     """
 
     requests_completed: int | None = None
@@ -122,13 +199,31 @@ class RunFacts:
     tpot_p50: float | None = None
     itl_p50: float | None = None
     not_finite: tuple[str, ...] = ()
+    all_zero: bool = False
     cold: bool | None = None
     cache_flushed: bool | None = None
     cache_hit: float | None = None
     concurrency: float | None = None
     concurrency_asked: int | None = None
-    server_errors: int | None = None
     duration_s: float | None = None
+    client_cpu_share: float | None = None
+    server_output_tokens: int | None = None
+    server_errors: int | None = None
+    retractions: int | None = None
+    graphs_asked: bool | None = None
+    eager_decodes: int | None = None
+    kv_capacity: int | None = None
+    kv_needed: int | None = None
+    kv_capacity_before: int | None = None
+    cards_leased: tuple[str, ...] | None = None
+    cards_used: tuple[str, ...] | None = None
+    strangers: tuple[str, ...] | None = None
+    card_memory_before: float | None = None
+    card_clock_share: float | None = None
+    card_temperature_c: float | None = None
+    card_temperature_limit_c: float | None = None
+    card_busy: tuple[float, ...] | None = None
+    clock_drift_s: float | None = None
 
     @property
     def one_token_each(self) -> bool:
@@ -136,15 +231,36 @@ class RunFacts:
         return self.output_tokens is not None and self.output_tokens == self.requests_completed
 
 
-def check(facts: RunFacts) -> tuple[Finding, ...]:
-    """Return what the gates find in one repeat, in the order of the list of gates.
-
-    Whatever a gate would need and nobody told is found as unknown; a passed gate finds nothing.
-    """
-    return tuple(finding for gate in _GATES if (finding := gate(facts)) is not None)
+def failure(gate: Gate, *, observed: object, required: object) -> Finding:
+    """Return a gate that does not hold, which makes the run invalid."""
+    return Finding(gate, Severity.FAILURE, str(observed), str(required))
 
 
-def validity_of(findings: Iterable[Finding]) -> Validity:
+def warning(gate: Gate, *, observed: object, required: object) -> Finding:
+    """Return a gate that does not hold, which is shown and leaves the run valid."""
+    return Finding(gate, Severity.WARNING, str(observed), str(required))
+
+
+def unknown(gate: Gate) -> Finding:
+    """Return a gate of which nobody told what it needs to know."""
+    return Finding(gate, Severity.UNKNOWN, "unknown", SENTENCES[gate])
+
+
+class Found(Protocol):
+    """Whatever says what a gate found: a finding, or one that came over the wire."""
+
+    @property
+    def code(self) -> str:
+        """The stable code of the gate."""
+        ...
+
+    @property
+    def severity(self) -> str:
+        """One of the words of Severity."""
+        ...
+
+
+def validity_of(findings: Iterable[Found]) -> Validity:
     """Return invalid for any failure, else incomplete for any unknown, else valid."""
     severities = {finding.severity for finding in findings}
     if Severity.FAILURE in severities:
@@ -152,174 +268,17 @@ def validity_of(findings: Iterable[Finding]) -> Validity:
     return Validity.INCOMPLETE if Severity.UNKNOWN in severities else Validity.VALID
 
 
-def _failure(gate: Gate, observed: object, required: object) -> Finding:
-    return Finding(gate, Severity.FAILURE, str(observed), str(required))
+def validity_of_run(findings: Iterable[Found]) -> Validity:
+    """Return what a runner's own run is worth; only a valid one is judged.
 
-
-def _warning(gate: Gate, observed: object, required: object) -> Finding:
-    return Finding(gate, Severity.WARNING, str(observed), str(required))
-
-
-def _unknown(gate: Gate) -> Finding:
-    return Finding(gate, Severity.UNKNOWN, "unknown", SENTENCES[gate])
-
-
-def _requests(facts: RunFacts) -> Finding | None:
-    gate = Gate.REQUESTS_FAILED
-    if facts.requests_completed == 0:
-        return _failure(gate, "0 completed", "at least 1")
-    if facts.requests_completed is None or facts.requests_asked is None:
-        return _unknown(gate)
-    if facts.requests_completed != facts.requests_asked:
-        return _failure(gate, f"{facts.requests_completed} completed", facts.requests_asked)
-    return None
-
-
-def _output_tokens(facts: RunFacts) -> Finding | None:
-    gate = Gate.OUTPUT_TOKENS_NOT_AS_ASKED
-    if facts.output_lengths is None or facts.ignore_eos is False or _nothing_completed(facts):
-        return None
-    if facts.output_tokens is None or facts.requests_completed is None:
-        return _unknown(gate)
-    low, high = (facts.requests_completed * length for length in facts.output_lengths)
-    if low <= facts.output_tokens <= high:
-        return None
-    return _failure(gate, f"{facts.output_tokens} tokens", _range(low, high))
-
-
-def _input_tokens(facts: RunFacts) -> Finding | None:
-    gate = Gate.INPUT_TOKENS_NOT_AS_ASKED
-    if facts.input_lengths is None or _nothing_completed(facts):
-        return None
-    if facts.input_tokens is None or facts.requests_completed is None:
-        return _unknown(gate)
-    low, high = (facts.requests_completed * length for length in facts.input_lengths)
-    if low * (1 - INPUT_SLACK) <= facts.input_tokens <= high * (1 + INPUT_SLACK):
-        return None
-    return _failure(gate, f"{facts.input_tokens} tokens", f"{_range(low, high)}, within 1 %")
-
-
-def _no_text(facts: RunFacts) -> Finding | None:
-    if not facts.streamed:
-        return None
-    if facts.retokenised is None:
-        return _unknown(Gate.NO_TEXT_CAME_BACK)
-    if facts.retokenised == 0:
-        return _failure(Gate.NO_TEXT_CAME_BACK, "0 tokens in the text", "more than 0")
-    return None
-
-
-def _retokenised_ratio(facts: RunFacts) -> Finding | None:
-    if not (facts.streamed and facts.retokenised and facts.output_tokens):
-        return None
-    ratio = facts.retokenised / facts.output_tokens
-    low, high = RETOKENISED_RATIO
-    if low <= ratio <= high:
-        return None
-    return _warning(Gate.RETOKENISED_RATIO_ODD, f"{ratio:.2f}", f"{low} to {high}")
-
-
-def _ttft(facts: RunFacts) -> Finding | None:
-    if not facts.streamed or "ttft_p50" in facts.not_finite:
-        return None
-    return _above_zero(Gate.TTFT_ZERO, facts.ttft_p50)
-
-
-def _itl(facts: RunFacts) -> Finding | None:
-    if not facts.streamed or facts.one_token_each or "itl_p50" in facts.not_finite:
-        return None
-    return _above_zero(Gate.ITL_ZERO, facts.itl_p50)
-
-
-def _tpot_against_itl(facts: RunFacts) -> Finding | None:
-    if not (facts.streamed and facts.itl_per_token and facts.tpot_p50 and facts.itl_p50):
-        return None
-    ratio = facts.tpot_p50 / facts.itl_p50
-    low, high = TPOT_ITL_RATIO
-    if low <= ratio <= high:
-        return None
-    return _failure(Gate.TPOT_AGAINST_ITL, f"a ratio of {ratio:.2f}", f"{low} to {high}")
-
-
-def _not_finite(facts: RunFacts) -> Finding | None:
-    if not facts.not_finite:
-        return None
-    shown = ", ".join(facts.not_finite[:NAMES_SHOWN])
-    more = len(facts.not_finite) - NAMES_SHOWN
-    observed = f"{shown} and {more} more" if more > 0 else shown
-    return _failure(Gate.VALUE_NOT_FINITE, f"NaN or infinity in {observed}", "finite numbers")
-
-
-def _flushed(facts: RunFacts) -> Finding | None:
-    if facts.cold is False or facts.cache_flushed is True:
-        return None
-    if facts.cache_flushed is None:
-        return _unknown(Gate.CACHE_NOT_FLUSHED)
-    return _failure(Gate.CACHE_NOT_FLUSHED, "no confirmation", "an answer of 200")
-
-
-def _cache_warm(facts: RunFacts) -> Finding | None:
-    if facts.cold is not True or facts.cache_hit is None or facts.cache_hit <= COLD_CACHE_HIT:
-        return None
-    return _failure(Gate.CACHE_WARM, f"a hit ratio of {facts.cache_hit:.3f}", COLD_CACHE_HIT)
-
-
-def _concurrency(facts: RunFacts) -> Finding | None:
-    if facts.concurrency_asked is None:
-        return None
-    if facts.concurrency is None:
-        return _unknown(Gate.CONCURRENCY_NOT_REACHED)
-    if facts.concurrency >= LEAST_CONCURRENCY_SHARE * facts.concurrency_asked:
-        return None
-    return _warning(
-        Gate.CONCURRENCY_NOT_REACHED,
-        f"{facts.concurrency:.2f} in flight",
-        f"{LEAST_CONCURRENCY_SHARE} of {facts.concurrency_asked}",
-    )
-
-
-def _server_errors(facts: RunFacts) -> Finding | None:
-    if facts.server_errors is None:
-        return _unknown(Gate.SERVER_ERRORS)
-    if facts.server_errors:
-        return _failure(Gate.SERVER_ERRORS, f"{facts.server_errors} lines", 0)
-    return None
-
-
-def _duration(facts: RunFacts) -> Finding | None:
-    if facts.duration_s is None or facts.duration_s >= LEAST_DURATION_S:
-        return None
-    return _warning(Gate.SHORT_DURATION, f"{facts.duration_s:.2f} s", f"{LEAST_DURATION_S:.0f} s")
-
-
-def _nothing_completed(facts: RunFacts) -> bool:
-    """Return whether no request completed: then no count of tokens says anything more."""
-    return facts.requests_completed == 0
-
-
-def _above_zero(gate: Gate, value: float | None) -> Finding | None:
-    if value is None:
-        return _unknown(gate)
-    return None if value > 0 else _failure(gate, f"{value:g} s", "more than 0")
-
-
-def _range(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-_GATES: tuple[Callable[[RunFacts], Finding | None], ...] = (
-    _requests,
-    _output_tokens,
-    _input_tokens,
-    _no_text,
-    _retokenised_ratio,
-    _ttft,
-    _itl,
-    _tpot_against_itl,
-    _not_finite,
-    _flushed,
-    _cache_warm,
-    _concurrency,
-    _server_errors,
-    _duration,
-)
+    A failure makes it invalid. An unknown makes it incomplete where every runner can settle the
+    gate: then the tool's result or the server's log has changed its form, and what cannot be read
+    any more may as well be zero requests. An unknown of any other gate leaves the run valid and
+    is shown with its verdict: whether a card tells its clock, a log its decode mode, or a
+    container the processes beside it, lies with the chip, the release and the rights of the
+    runner, and a host that withholds it on both sides would otherwise never be judged at all.
+    """
+    found = tuple(findings)
+    decisive = (each for each in found if each.code in SETTLED_BY_EVERY_RUNNER)
+    failed = (each for each in found if each.severity == Severity.FAILURE)
+    return validity_of((*failed, *decisive))

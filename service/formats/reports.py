@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, Base64Bytes, Field, FiniteFloat, PositiveInt
 from service.domain.layer import Layer
 from service.domain.metric import METRICS
 from service.domain.resolution import Fact
+from service.domain.validity import Validity, validity_of_run
 from service.formats.identities import Key, Name
 from service.formats.messages import Message
 
@@ -29,10 +30,13 @@ class Artefact(Message):
 
 
 class GateFinding(Message):
-    """What a validity gate saw. A warning is shown; a failure makes the run invalid."""
+    """What a validity gate saw. A warning is shown; a failure makes the run invalid.
+
+    unknown: nothing that was looked at tells whether the gate holds, which is shown as well.
+    """
 
     code: str
-    severity: Literal["failure", "warning"]
+    severity: Literal["failure", "warning", "unknown"]
     message: str
     observed: str
     required: str
@@ -103,12 +107,17 @@ class RunReport(Message):
     artefacts: tuple[Artefact, ...] = ()
 
     @property
-    def state(self) -> Literal["measured", "invalid", "broken"]:
-        """What the run is worth: broken at a layer, invalid at a gate, or measured."""
+    def state(self) -> Literal["measured", "incomplete", "invalid", "broken"]:
+        """What the run is worth: broken at a layer, invalid or unknown at a gate, or measured."""
         if self.broken is not None:
             return "broken"
-        failed = any(finding.severity == "failure" for finding in self.findings)
-        return "invalid" if failed else "measured"
+        match validity_of_run(self.findings):
+            case Validity.VALID:
+                return "measured"
+            case Validity.INCOMPLETE:
+                return "incomplete"
+            case Validity.INVALID:
+                return "invalid"
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

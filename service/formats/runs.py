@@ -8,17 +8,21 @@ from pydantic import AwareDatetime, NonNegativeInt
 from service.domain.resolution import Fact
 from service.formats.artefacts import ArtefactRead
 from service.formats.identities import Key
+from service.formats.imports import Imported
 from service.formats.messages import Message
 from service.formats.reports import Broken, GateFinding
 from service.formats.verdicts import DifferenceRead
+from service.formats.withdrawals import WithdrawalRead
 
-RunState = Literal["measured", "invalid", "broken"]
+RunState = Literal["measured", "incomplete", "invalid", "broken"]
 
 
 class RunRead(Message):
     """One run in a list. medians: of its repeats, by metric name, in base units.
 
     drifted: the launch was seen to run another stack than it declared; it is never judged.
+    imported: it was measured elsewhere, and its host is as somebody said. withdrawn: a person took
+    it out of every judgement.
     """
 
     id: UUID
@@ -33,6 +37,8 @@ class RunRead(Message):
     host: str
     state: RunState
     drifted: bool
+    imported: bool = False
+    withdrawn: bool = False
     measured_at: AwareDatetime
     finished_at: AwareDatetime
     stored_at: AwareDatetime
@@ -48,7 +54,10 @@ class RunPage(Message):
 
 
 class RunDetail(Message):
-    """One run with its raw repeats, in base units and in the order of its seeds."""
+    """One run with its raw repeats, in base units and in the order of its seeds.
+
+    seeds: empty for an imported run, whose file does not tell them.
+    """
 
     run: RunRead
     seeds: tuple[int, ...]
@@ -59,3 +68,5 @@ class RunDetail(Message):
     drift: tuple[DifferenceRead, ...]
     resolution: dict[str, Fact]
     artefacts: tuple[ArtefactRead, ...]
+    imported: Imported | None = None
+    withdrawal: WithdrawalRead | None = None

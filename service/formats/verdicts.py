@@ -2,6 +2,7 @@
 
 from typing import Self
 
+from service.domain.assumption import Assumed
 from service.domain.comparison import Comparison
 from service.domain.difference import Difference
 from service.domain.verdict import Outcome, Verdict
@@ -62,14 +63,32 @@ class VerdictRead(Message):
         )
 
 
+class AssumedRead(Message):
+    """One thing that whoever compared said of both sides; value is null where only sameness is."""
+
+    field: str
+    value: str | None
+
+    @classmethod
+    def of(cls, assumed: Assumed) -> Self:
+        """Return an assumption as it is answered."""
+        return cls(field=assumed.field, value=assumed.value)
+
+
 class ComparisonRead(Message):
-    """The comparison of two sides; differences are named where it was refused."""
+    """The comparison of two sides; differences are named where it was refused.
+
+    untold: the fields among the differences that must be known and are not. assumed: what the
+    comparison rests on, because files do not tell it.
+    """
 
     comparable: bool
     outcome: Outcome
     differences: tuple[DifferenceRead, ...]
     verdicts: tuple[VerdictRead, ...]
     warnings: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
+    assumed: tuple[AssumedRead, ...] = ()
 
     @classmethod
     def of(cls, comparison: Comparison) -> Self:
@@ -80,4 +99,6 @@ class ComparisonRead(Message):
             differences=tuple(DifferenceRead.of(each) for each in comparison.differences),
             verdicts=tuple(VerdictRead.of(verdict) for verdict in comparison.verdicts),
             warnings=comparison.warnings,
+            untold=comparison.untold,
+            assumed=tuple(AssumedRead.of(each) for each in comparison.assumed),
         )

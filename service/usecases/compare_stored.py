@@ -1,13 +1,14 @@
 """Compare what is stored of two runs, or of two stacks, cell by cell and host by host."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from uuid import UUID
 
 from service.domain.cell import Cell
 from service.domain.comparison import Obstacle
 from service.domain.condition import Condition
 from service.domain.difference import Difference, differences
+from service.domain.host import UNKNOWN_HOST
 from service.domain.policy import Policy
 from service.domain.verdict import Outcome, foremost
 from service.formats.comparisons import CellsCompared
@@ -15,12 +16,13 @@ from service.formats.verdicts import DifferenceRead
 from service.store import conditions, protocols, runs, stacks
 from service.store.database import ReadSession
 from service.store.runs import StoredRun
+from service.usecases.history import expected_of_pairs
 from service.usecases.sides import Arm, NamedStack, Pair, compared, load
 
 # As many runs of each stack as are looked at.
 RUNS = 20_000
-# As many conditions of each stack as are searched for the two that differ least.
-CONDITIONS = 50
+# As many cells of each stack as are searched for the two that differ least.
+CELLS = 50
 
 
 class UnlikeKindsError(ValueError):
@@ -56,7 +58,7 @@ def compare_stored(
     """Return the comparison of two runs, by id, or of two stacks, by key or what it begins with.
 
     Cells are compared on each host that measured both. Where the sides share no cell the answer
-    is a refusal that names the fields in which the two likest conditions differ.
+    is a refusal that names the fields in which the two likest cells differ.
     Raises UnlikeKindsError, NothingMeasuredError, UnknownRunError and UnknownStackError.
     """
     before, after = _sides(session, baseline, candidate)
@@ -64,7 +66,10 @@ def compare_stored(
     if not pairs:
         return _refused(session, before, after)
     stored = load(session, pairs)
-    cells = tuple(compared(pair, stored, policy=policy) for pair in pairs)
+    cells = tuple(
+        compared(pair, stored, policy=policy, expected=expected)
+        for pair, expected in zip(pairs, expected_of_pairs(session, pairs), strict=True)
+    )
     return CellsCompared(
         baseline=before.shown,
         candidate=after.shown,
@@ -125,9 +130,9 @@ def _hosts(before: Asked, after: Asked, cell: Cell) -> Sequence[str]:
 
 def _pair(before: Asked, after: Asked, cell: Cell, host: str) -> Pair:
     hosts = ", ".join(sorted({run.host for run in before.runs if run.cell == cell}))
+    where = f"never on {host}" if host != UNKNOWN_HOST else "the candidate nobody knows where"
     absent = Obstacle(
-        Outcome.INSUFFICIENT_BASELINE,
-        f"{before.stack.name} was measured on {hosts}, never on {host}",
+        Outcome.INSUFFICIENT_BASELINE, f"{before.stack.name} was measured on {hosts}, {where}"
     )
     return Pair(
         cell=cell,
@@ -141,33 +146,32 @@ def _pair(before: Asked, after: Asked, cell: Cell, host: str) -> Pair:
 
 
 def _refused(session: ReadSession, before: Asked, after: Asked) -> CellsCompared:
-    found = _likest(session, before, after) or _protocols_apart(session, before, after)
     return CellsCompared(
         baseline=before.shown,
         candidate=after.shown,
         comparable=False,
         outcome=Outcome.NOT_COMPARABLE,
-        differences=tuple(DifferenceRead.of(each) for each in found),
+        differences=tuple(DifferenceRead.of(each) for each in _likest(session, before, after)),
         cells=(),
     )
 
 
 def _likest(session: ReadSession, before: Asked, after: Asked) -> tuple[Difference, ...]:
-    """Return the differences of the two conditions that differ least."""
-    left, right = _conditions(session, before.runs), _conditions(session, after.runs)
-    found = (differences(one, other) for one in left for other in right)
-    return min(found, key=len)
+    """Return the differences of the two cells that differ least, in condition and protocol."""
+    left, right = _identities(session, before.runs), _identities(session, after.runs)
+    return min((differences(one, other) for one in left for other in right), key=len)
 
 
-def _conditions(session: ReadSession, found: Iterable[StoredRun]) -> list[Condition]:
-    keys = list(dict.fromkeys(run.condition_key for run in found))[:CONDITIONS]
-    return list(conditions.by_key(session, keys).values())
+def _identities(session: ReadSession, found: Iterable[StoredRun]) -> list[Mapping[str, object]]:
+    """Return condition and protocol of each cell, a condition's fields under their own names."""
+    cells = list(dict.fromkeys(run.cell for run in found))[:CELLS]
+    under = conditions.by_key(session, {cell.condition_key for cell in cells})
+    measured = protocols.by_key(session, {cell.protocol_key for cell in cells})
+    return [
+        {**_fields(under[cell.condition_key]), "protocol": measured[cell.protocol_key]}
+        for cell in cells
+    ]
 
 
-def _protocols_apart(session: ReadSession, before: Asked, after: Asked) -> tuple[Difference, ...]:
-    """Return the differences of two protocols, for sides that share a condition alone."""
-    left = protocols.by_key(session, {run.protocol_key for run in before.runs})
-    right = protocols.by_key(session, {run.protocol_key for run in after.runs})
-    return differences(
-        {"protocol": next(iter(left.values()))}, {"protocol": next(iter(right.values()))}
-    )
+def _fields(condition: Condition) -> Mapping[str, object]:
+    return {each.name: getattr(condition, each.name) for each in fields(condition)}

@@ -1,6 +1,7 @@
 """`kunline compare` on plain files: the one rule, and every refusal named."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import typer
 from typer.testing import CliRunner, Result
 
 from service.cli.compare import compare
+from service.domain.assumption import NEEDED
 from service.formats.verdicts import ComparisonRead
 from tests.golden_file import assert_golden
-from tests.results import scaled, serving, write
+from tests.results import SERVING, scaled, serving, write
 from tests.shared_data import shared
 
 app = typer.Typer()
@@ -21,6 +23,7 @@ app.command()(compare)
 STEADY = (1.0, 1.01, 0.99, 1.005, 0.995)
 SLOWER = tuple(1.2 * factor for factor in STEADY)
 FASTER = tuple(0.8 * factor for factor in STEADY)
+TRITON = SERVING["server_info"] | {"attention_backend": "triton", "page_size": 64}
 WILD = (0.8, 1.3, 1.0, 0.9, 1.2)
 
 
@@ -34,9 +37,13 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def against(results: list[dict[str, Any]], *options: str) -> Result:
+def bare(results: list[dict[str, Any]], *options: str) -> Result:
     write(Path("candidate.jsonl"), results)
     return run("base.jsonl", "candidate.jsonl", *options)
+
+
+def against(results: list[dict[str, Any]], *options: str) -> Result:
+    return bare(results, "--assume-same", "all", *options)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +103,10 @@ def test_a_run_of_which_half_failed_is_not_taken_for_a_slower_one() -> None:
 
     result = against(half)
 
-    assert result.exit_code == 6
-    assert "requests_completed: baseline 96, candidate 48" in result.stdout
+    assert result.exit_code == 5
+    assert "requests_failed in 5 of 5 results" in result.stdout
+    assert "observed 48 completed, required 96" in result.stdout
+    assert bare(half).exit_code == 6
 
 
 def test_another_client_release_is_a_new_series() -> None:
@@ -119,11 +128,127 @@ def test_a_file_of_several_conditions_is_refused_with_the_lines_named() -> None:
     assert "16 in line 3 of candidate.jsonl" in result.stdout
 
 
-def test_what_only_one_side_tells_is_said_and_not_held_against_it() -> None:
-    result = against(scaled(*STEADY, server_info=None))
+def test_bare_files_are_not_comparable_until_the_rest_is_assumed() -> None:
+    refused = bare(scaled(*STEADY))
 
-    assert result.exit_code == 0
-    assert "only one side tells dtype, model, tp" in result.stdout
+    assert refused.exit_code == 6
+    assert "condition incomplete" in refused.stdout
+    assert "add --assume-same all" in refused.stdout
+    asked = [word for word in re.findall(r"\w+", refused.stdout) if word in {*NEEDED, "gates"}]
+    each = [word for name in dict.fromkeys(asked) for word in ("--assume-same", name)]
+    assert bare(scaled(*STEADY), *each).exit_code == 0
+    assert "add --assume-same gates\n" in bare(scaled(*STEADY), *each[:-2]).stdout
+
+
+def test_what_only_one_side_tells_is_asked_for_and_taken_for_both() -> None:
+    silent = scaled(*STEADY, server_info=None)
+
+    refused, assumed = bare(silent), against(silent)
+
+    assert "only the baseline tells tp 1, model tiny-llama, dtype auto" in refused.stdout
+    assert "assumed of both sides: tp = 1, model = tiny-llama, dtype = auto" in assumed.stdout
+    assert assumed.exit_code == 0
+
+
+def test_an_assumption_is_in_the_answer_beside_the_verdict() -> None:
+    options = ("--assume-same", "card_model=P800", "--assume-same", "requests=96")
+    answer = json.loads(against(scaled(*STEADY), *options, "--json").stdout)
+
+    assumed = {each["field"]: each["value"] for each in answer["assumed"]}
+    assert answer["outcome"] == "unchanged"
+    assert answer["untold"] == []
+    assert assumed["card_model"] == "P800"
+    assert assumed["requests"] == "96"
+    assert assumed["weights"] is None
+    assert "server_errors" in assumed["gates"]
+
+
+def test_what_is_not_told_is_among_the_differences_of_the_answer() -> None:
+    answer = json.loads(bare(scaled(*STEADY), "--json").stdout)
+
+    assert answer["comparable"] is False
+    assert answer["outcome"] == "not comparable"
+    assert answer["untold"] == [each["field"] for each in answer["differences"]]
+    assert answer["differences"][0] == {
+        "field": "card_model",
+        "baseline": "(not told)",
+        "candidate": "(not told)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "field"),
+    [
+        ("backend", "vllm", "backend"),
+        ("dataset_name", "random", "dataset"),
+        ("request_rate", 4.0, "request_rate"),
+        ("max_concurrency", 16, "concurrency"),
+        ("random_input_len", 256, "input_tokens"),
+        ("random_output_len", 128, "output_tokens"),
+        ("random_range_ratio", 0.5, "range_ratio"),
+    ],
+)
+def test_each_field_that_a_file_tells_refuses_and_is_named(
+    key: str, value: object, field: str
+) -> None:
+    answer = json.loads(against(scaled(*STEADY, **{key: value}), "--json").stdout)
+
+    assert answer["outcome"] == "not comparable"
+    assert [each["field"] for each in answer["differences"]] == [field]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "field"),
+    [
+        ("served_model_name", "other", "model"),
+        ("tp_size", 2, "tp"),
+        ("pp_size", 2, "pp"),
+        ("dp_size", 2, "dp"),
+        ("ep_size", 2, "ep"),
+        ("dtype", "bfloat16", "dtype"),
+        ("quantization", "w8a8", "quantization"),
+        ("kv_cache_dtype", "fp8_e5m2", "kv_dtype"),
+    ],
+)
+def test_each_field_that_a_server_tells_refuses_and_is_named(
+    key: str, value: object, field: str
+) -> None:
+    told = {
+        "pp_size": 1,
+        "dp_size": 1,
+        "ep_size": 1,
+        "quantization": None,
+        "kv_cache_dtype": "auto",
+    }
+    info = serving()["server_info"] | told
+    write(Path("base.jsonl"), scaled(*STEADY, server_info=info))
+
+    result = against(scaled(*STEADY, server_info=info | {key: value}), "--json")
+
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 6
+    assert [each["field"] for each in answer["differences"]] == [field]
+
+
+def test_another_definition_of_the_same_key_is_never_compared() -> None:
+    row = {
+        "batch_size": 1, "input_len": 128, "output_len": 8, "latency": 1.0, "run_name": "default",
+        "input_throughput": 900.0, "output_throughput": 10.0, "overall_throughput": 140.0,
+    }  # fmt: skip
+    write(Path("base.jsonl"), [row] * 5)
+    newer = [row | {"last_gen_throughput": 12.0}] * 5
+
+    result = against(newer)
+
+    assert result.exit_code == 6
+    assert "protocol.definition: baseline 1, candidate 2" in result.stdout
+
+
+def test_a_tail_of_too_few_requests_is_inconclusive_and_says_why() -> None:
+    result = against(scaled(*STEADY), "--metric", "ttft_p99")
+
+    assert result.exit_code == 4
+    assert "a p99 needs at least 299 completed requests, and 96 completed" in result.stdout
 
 
 def test_what_the_servers_settled_differently_is_shown() -> None:
@@ -131,7 +256,7 @@ def test_what_the_servers_settled_differently_is_shown() -> None:
 
     result = against(scaled(*SLOWER, server_info=info))
 
-    assert "settled differently: attention_backend: torch_native ≠ triton" in result.stdout
+    assert "note: attention backend: torch_native → triton, not asked for" in result.stdout
 
 
 def test_four_results_are_an_insufficient_baseline_unless_said_otherwise() -> None:
@@ -149,7 +274,8 @@ def test_files_or_lines_may_be_launches() -> None:
             write(Path(side) / f"{number}.jsonl", scaled(factor, factor * 1.001))
 
     for launch_per in ("file", "line"):
-        answer = json.loads(run("old", "new", "--launch-per", launch_per, "--json").stdout)
+        options = ("--launch-per", launch_per, "--assume-same", "all", "--json")
+        answer = json.loads(run("old", "new", *options).stdout)
         assert answer["outcome"] == "regressed"
         assert answer["verdicts"][0]["warnings"] == []
 
@@ -175,6 +301,10 @@ def test_only_the_metric_asked_for_is_judged_by_the_tolerance_asked_for() -> Non
         (["ed2ac6d66903", "3f5a11a4df82", "--tolerance", "0.1"], "--tolerance is for files"),
         (["base.jsonl", "base.jsonl", "--metric", "ttft_p5O"], "did you mean ttft_p"),
         (["base.jsonl", "base.jsonl", "--tolerance", "3"], "between 0 and 1"),
+        (["base.jsonl", "base.jsonl", "--assume-same", "card_modle=P800"], "did you mean card_mod"),
+        (["base.jsonl", "base.jsonl", "--assume-same", "all=yes"], "without a value"),
+        (["base.jsonl", "base.jsonl", "--assume-same", "tp=2"], "never overrules a file"),
+        (["ed2ac6d66903", "3f5a11a4df82", "--assume-same", "all"], "has its whole condition"),
     ],
 )
 def test_wrong_usage_ends_with_two_and_says_why(arguments: list[str], words: str) -> None:
@@ -198,7 +328,7 @@ def test_a_damaged_last_line_is_said_and_the_others_are_judged() -> None:
     with Path("candidate.jsonl").open("a") as stream:
         stream.write('{"cut')
 
-    result = run("base.jsonl", "candidate.jsonl")
+    result = run("base.jsonl", "candidate.jsonl", "--assume-same", "all")
 
     assert result.exit_code == 0
     assert "candidate.jsonl:6 unreadable: truncated" in result.stderr
@@ -211,16 +341,31 @@ def test_a_damaged_last_line_is_said_and_the_others_are_judged() -> None:
         ("compare_inconclusive.txt", scaled(*WILD, duration=1.4)),
         ("compare_not_comparable.txt", scaled(*STEADY, max_concurrency=16)),
         ("compare_invalid.txt", scaled(*STEADY, total_output_tokens_retokenized=0)),
+        ("compare_unchanged.txt", scaled(*STEADY)),
+        ("compare_improved.txt", scaled(*FASTER)),
+        ("compare_missing.txt", [serving(output_throughput=None)] * 5),
+        ("compare_settled_differently.txt", scaled(*SLOWER, server_info=TRITON)),
     ],
 )
 def test_a_person_reads_one_line_a_verdict(name: str, results: list[dict[str, Any]]) -> None:
     assert_golden(name, against(results).stdout)
 
 
+def test_a_person_reads_what_bare_files_do_not_tell_and_what_to_add() -> None:
+    assert_golden("compare_incomplete.txt", bare(scaled(*STEADY, server_info=None)).stdout)
+
+
+def test_a_person_reads_what_an_insufficient_baseline_lacks() -> None:
+    write(Path("base.jsonl"), scaled(*STEADY[:4]))
+
+    assert_golden("compare_insufficient_baseline.txt", against(scaled(*STEADY)).stdout)
+
+
 def test_eight_real_repeats_against_themselves_are_never_a_regression() -> None:
     noise = shared("sglang-cpu/noise_quiet.jsonl")
 
-    assert run(noise, noise).exit_code in {0, 4}
+    assert run(noise, noise, "--assume-same", "all").exit_code in {0, 4}
+    assert run(noise, noise).exit_code == 6
 
 
 def test_real_refused_requests_are_no_speed_up() -> None:
@@ -228,7 +373,8 @@ def test_real_refused_requests_are_no_speed_up() -> None:
 
     assert run(shared("sglang-cpu/noise_quiet.jsonl"), toolong).exit_code == 6
     assert run(toolong, toolong).exit_code == 5
+    assert run(toolong, toolong, "--assume-same", "all").exit_code == 5
 
 
 def test_help_shows_an_example() -> None:
-    assert "kunline compare before.jsonl after.jsonl" in run("--help").stdout
+    assert "kunline compare before.jsonl after.jsonl --assume-same all" in run("--help").stdout

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from service.domain.assumption import NEEDED
 from service.domain.comparison import Comparison, Obstacle, Side, compare
 from service.domain.condition import (
     Cards,
@@ -14,10 +15,12 @@ from service.domain.condition import (
     ServedModel,
     Traffic,
 )
+from service.domain.difference import Difference
 from service.domain.metric import METRICS
 from service.domain.policy import Policy
 from service.domain.protocol import Protocol
 from service.domain.verdict import Outcome
+from tests.one_field_apart import one_field_apart
 
 CONDITION = Condition(
     cards=Cards("P800", "OAM", 1),
@@ -40,8 +43,17 @@ CONDITION = Condition(
     procedure=Procedure("flushed", 8),
 )
 PROTOCOL = Protocol("sglang.bench_serving", "0.5.23", "t", 1)
+# What a file's tool and its definition settle by themselves, and what is ours alone.
+NOT_ASKED_OF_FILES = {
+    "protocol.client",
+    "protocol.metric_revision",
+    "protocol.measuring_revision",
+}
 STEADY = {"output_throughput": [[100.0, 101.0, 99.0], [100.5, 99.5, 100.0]]}
 SLOWER = {"output_throughput": [[80.0, 81.0, 79.0], [80.5, 79.5, 80.0]]}
+
+CONDITIONS = dict(one_field_apart(CONDITION))
+PROTOCOLS = dict(one_field_apart(PROTOCOL))
 BASELINE = Side(CONDITION, PROTOCOL, STEADY)
 CANDIDATE = Side(CONDITION, PROTOCOL, SLOWER)
 
@@ -71,6 +83,55 @@ def test_unlike_conditions_and_protocols_are_refused_with_every_field_named() ->
         "protocol.client_version",
     ]
     assert {verdict.outcome for verdict in comparison.verdicts} == {Outcome.NOT_COMPARABLE}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_two_conditions_that_differ_in_one_field_are_refused_and_it_is_named(name: str) -> None:
+    other = CONDITIONS[name]
+    comparison = against(Side(other, PROTOCOL, SLOWER))
+
+    assert other.key != CONDITION.key
+    assert comparison.outcome is Outcome.NOT_COMPARABLE
+    assert [each.field.removesuffix(".added") for each in comparison.differences] == [name]
+    assert name in comparison.verdicts[0].reason
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_two_protocols_that_differ_in_one_field_are_refused_and_it_is_named(name: str) -> None:
+    other = PROTOCOLS[name]
+    comparison = against(Side(CONDITION, other, SLOWER))
+
+    assert other.key != PROTOCOL.key
+    assert comparison.outcome is Outcome.NOT_COMPARABLE
+    assert [each.field for each in comparison.differences] == [f"protocol.{name}"]
+
+
+def test_every_field_of_condition_and_protocol_is_asked_of_files() -> None:
+    every = CONDITIONS.keys() | {f"protocol.{name}" for name in PROTOCOLS}
+
+    assert set(NEEDED.values()) == every - NOT_ASKED_OF_FILES
+
+
+def test_what_must_be_known_and_is_not_is_refused_after_invalid_sides() -> None:
+    untold = [Difference("weights", "(not told)", "(not told)")]
+    invalid = replace(CANDIDATE, obstacles=(Obstacle(Outcome.INVALID, "ttft_zero"),))
+
+    refused = compare(BASELINE, CANDIDATE, policy=Policy(), untold=untold)
+
+    assert refused.outcome is Outcome.NOT_COMPARABLE
+    assert refused.untold == ("weights",)
+    assert refused.verdicts[0].reason == "the condition is incomplete: weights"
+    assert compare(BASELINE, invalid, policy=Policy(), untold=untold).outcome is Outcome.INVALID
+
+
+def test_a_tail_that_is_not_offered_is_inconclusive_for_its_reason() -> None:
+    withheld = replace(CANDIDATE, withheld={"ttft_p99": "a p99 needs at least 299"})
+    tail = METRICS["ttft_p99"]
+
+    verdict = compare(BASELINE, withheld, policy=Policy(), metrics=[tail]).verdicts[0]
+
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reason == "candidate: a p99 needs at least 299"
 
 
 @pytest.mark.parametrize(

@@ -64,12 +64,13 @@ def test_brackets_are_text(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_verdict_has_its_values_its_interval_and_what_would_have_been_seen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_verdicts([cell(comparison(verdict()))])
+    settled = ("page size: 64 → 128, not asked for",)
+    print_verdicts([cell(comparison(verdict(), warnings=settled))])
 
     said = capsys.readouterr().out
     for part in ("250.00 ms", "260.00 ms", "+3.1 %", "-1.0 % to +7.0 %", "from 12.0 % on"):
         assert part in said
-    assert "the server settled page_size differently: 64 → 128" in said
+    assert "note: page size: 64 → 128, not asked for" in said
     assert "version" not in said
 
 
