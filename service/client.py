@@ -1,7 +1,7 @@
 """The one door as typed calls: what runners, the command line and scripts ask of the service."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import version
@@ -12,19 +12,25 @@ import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from service.domain.release import ReleasesApartError, ReleaseTextError, require_near
+from service.formats.audits import AuditRead
 from service.formats.baselines import BaselinePin, BaselineRead
 from service.formats.comparisons import CellsCompared, SessionVerdicts
+from service.formats.imports import ImportOrder, ImportRead
 from service.formats.messages import Message
+from service.formats.noise import NoiseRead
 from service.formats.orders import Claim, Finish, JobOrder, Renewal, Renewed
 from service.formats.problems import Problem
 from service.formats.reports import LaunchReport, RunReport, Stored
 from service.formats.runners import RunnerRead, RunnerState, RunnerStateOrder
 from service.formats.runs import RunDetail, RunPage, RunState
 from service.formats.sessions import JobRead, SessionOrder, SessionRead
+from service.formats.withdrawals import RestorationOrder, WithdrawalOrder, WithdrawalRead
 
 VERSION_HEADER = "X-Kunline-Version"
 TRIES = 4
 FIRST_PAUSE_S = 0.25
+# As many conditions as one call asks the noise of.
+NOISE_BATCH = 100
 # Answers of a service that is starting, stopping or short of something: worth another try.
 PASSING = frozenset({502, 503, 504})
 # The problems that tell a runner to let go of its job.
@@ -159,12 +165,49 @@ class Client:
         """Return one run with every repeat."""
         return _read(RunDetail, self._send("GET", f"runs/{run_id}"))
 
+    def import_results(self, order: ImportOrder, *, idempotency_key: str) -> ImportRead:
+        """Store results measured elsewhere; asked again with the same key, return the answer."""
+        response = self._send(
+            "POST", "imports", body=order, headers={"Idempotency-Key": idempotency_key}
+        )
+        return _read(ImportRead, response)
+
+    def withdraw(self, run_id: UUID, order: WithdrawalOrder) -> WithdrawalRead:
+        """Withdraw a run from every judgement."""
+        return _read(WithdrawalRead, self._send("POST", f"runs/{run_id}/withdrawal", body=order))
+
+    def restore(self, run_id: UUID, order: RestorationOrder) -> AuditRead:
+        """Take a run's withdrawal back."""
+        return _read(AuditRead, self._send("POST", f"runs/{run_id}/restoration", body=order))
+
+    def history(self, run_id: UUID) -> tuple[AuditRead, ...]:
+        """Return what people did to a run, oldest first."""
+        return _read_all(AuditRead, self._send("GET", f"runs/{run_id}/history"))
+
     def compare(
         self, baseline: str, candidate: str, *, min_repeats: int | None = None
     ) -> CellsCompared:
         """Return the comparison of two runs (their ids) or two stacks (their keys)."""
         query = {"baseline": baseline, "candidate": candidate, "min_repeats": min_repeats}
         return _read(CellsCompared, self._send("GET", "comparisons", query=query))
+
+    def noise(
+        self,
+        *,
+        condition_keys: Sequence[str] = (),
+        host: str | None = None,
+        session_id: UUID | None = None,
+    ) -> tuple[NoiseRead, ...]:
+        """Return what is known of the noise under some conditions, or in a session's cells."""
+        found: list[NoiseRead] = []
+        for begin in range(0, max(len(condition_keys), 1), NOISE_BATCH):
+            query = {
+                "condition_key": list(condition_keys[begin : begin + NOISE_BATCH]),
+                "host": host,
+                "session_id": str(session_id) if session_id else None,
+            }
+            found += _read_all(NoiseRead, self._send("GET", "noise", query=query))
+        return tuple(found)
 
     def register_runner(self, claim: Claim) -> RunnerRead:
         """Say that a runner is here, what it owns and which life of it this is."""
@@ -194,7 +237,7 @@ class Client:
         *,
         body: Message | None = None,
         content: bytes | None = None,
-        query: Mapping[str, str | int | bool | None] | None = None,
+        query: Mapping[str, str | int | bool | list[str] | None] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """Send a call and return its answer. Every call may be repeated, so each one is."""

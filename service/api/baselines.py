@@ -5,19 +5,18 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from service.api.access import MayRead, MayTriage
+from service.api.callers import name_of
 from service.api.door import Opened
 from service.formats.baselines import BaselinePin, BaselineRead
 from service.usecases.pin_baseline import list_baselines, pin_baseline
 
 router = APIRouter(prefix="/baselines", tags=["baselines"])
 
-NOBODY_NAMED = "somebody on this machine"
-
 
 @router.post("", status_code=201)
 def pin(door: Opened, caller: MayTriage, wanted: BaselinePin) -> tuple[BaselineRead, ...]:
     """Pin a stack as the baseline of the cells it was measured in."""
-    who = caller.name or wanted.who or NOBODY_NAMED
+    who = name_of(caller, wanted.who)
     with door.writing() as session:
         return pin_baseline(session, wanted, who=who, now=door.now())
 

@@ -25,6 +25,8 @@ from service.store.artefacts import ArtefactFileMissingError, UnknownArtefactErr
 from service.store.conditions import UnknownConditionError
 from service.store.database import words_of
 from service.store.jobs import UnknownJobError
+from service.store.launches import UnknownLaunchError
+from service.store.protocols import UnknownProtocolError
 from service.store.runners import UnknownRunnerError
 from service.store.runs import UnknownRunError
 from service.store.sessions import UnknownSessionError
@@ -32,6 +34,7 @@ from service.store.stacks import UnknownStackError
 from service.store.tokens import UnknownTokenError
 from service.usecases.admit import ScopeMissingError, TokenMissingError, TokenRefusedError
 from service.usecases.compare_stored import NothingMeasuredError, UnlikeKindsError
+from service.usecases.import_runs import UnknownImportError
 from service.usecases.issue_token import TokenNameTakenError
 from service.usecases.keep_artefact import (
     ArtefactsTooLargeError,
@@ -40,10 +43,17 @@ from service.usecases.keep_artefact import (
     DigestMismatchError,
 )
 from service.usecases.pin_baseline import NothingToPinError
+from service.usecases.read_matrix import NotJudgedError
 from service.usecases.read_runs import CursorError
 from service.usecases.renew_lease import LeaseLostError
 from service.usecases.report_run import CellNotInJobError
 from service.usecases.submit_session import KeyReusedError, RepeatedCellError
+from service.usecases.withdraw_run import (
+    AlreadyWithdrawnError,
+    NotWithdrawnError,
+    ReplacedRunError,
+    ReplacementError,
+)
 
 LOG = structlog.get_logger(__name__)
 RETRY_AFTER_S = "2"
@@ -57,6 +67,7 @@ class PathMismatchError(ValueError):
 
 
 STATUS: dict[type[Exception], int] = {
+    AlreadyWithdrawnError: 409,
     ArtefactFileMissingError: 410,
     ArtefactTooLargeError: 413,
     ArtefactUnreadableError: 422,
@@ -66,6 +77,8 @@ STATUS: dict[type[Exception], int] = {
     DigestMismatchError: 422,
     KeyReusedError: 409,
     LeaseLostError: 409,
+    NotJudgedError: 422,
+    NotWithdrawnError: 409,
     NothingMeasuredError: 404,
     NothingToPinError: 404,
     PathMismatchError: 422,
@@ -73,6 +86,8 @@ STATUS: dict[type[Exception], int] = {
     ReleaseTextError: 400,
     ReleasesApartError: 400,
     RepeatedCellError: 422,
+    ReplacedRunError: 409,
+    ReplacementError: 422,
     ScopeMissingError: 403,
     StaleTokenError: 409,
     TokenMissingError: 401,
@@ -81,8 +96,11 @@ STATUS: dict[type[Exception], int] = {
     TransitionError: 409,
     UnknownArtefactError: 404,
     UnknownConditionError: 404,
+    UnknownImportError: 404,
     UnknownJobError: 404,
+    UnknownLaunchError: 404,
     UnknownMetricError: 404,
+    UnknownProtocolError: 404,
     UnknownRunError: 404,
     UnknownRunnerError: 404,
     UnknownSessionError: 404,

@@ -1,6 +1,5 @@
 """`kunline baseline …`: pin the stack that later runs are held to, and show what is pinned."""
 
-import getpass
 from typing import Annotated
 from uuid import UUID
 
@@ -8,6 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.person import user_name
 from service.cli.tables import print_table
 from service.domain.key import short
 from service.formats.baselines import BaselinePin, BaselineRead
@@ -36,7 +36,7 @@ def pin(
     """
     try:
         order = BaselinePin(
-            channel=channel, stack_key=stack_key, session_id=session, why=why, who=_who()
+            channel=channel, stack_key=stack_key, session_id=session, why=why, who=user_name()
         )
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
@@ -62,14 +62,6 @@ def show(
         _print(client.baselines(channel=channel, history=history), json=json)
 
 
-def _who() -> str | None:
-    """Return the user's name; a container may run as a number that has none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return None
-
-
 def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
     if json:
         typer.echo("[" + ",".join(baseline.model_dump_json() for baseline in found) + "]")
@@ -77,7 +69,9 @@ def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
     if not found:
         typer.echo("No baseline is pinned: `kunline baseline pin` pins a stack.")
         return
-    header = ("channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until")
+    header = (
+        "channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until", "stands on",
+    )  # fmt: skip
     rows = [
         (
             baseline.channel,
@@ -88,7 +82,14 @@ def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
             f"{baseline.pinned_at:%Y-%m-%d %H:%M} UTC",
             baseline.why,
             f"{baseline.replaced_at:%Y-%m-%d %H:%M} UTC" if baseline.replaced_at else "in force",
+            _stands_on(baseline),
         )
         for baseline in found
     ]
     print_table(header, rows)
+
+
+def _stands_on(baseline: BaselineRead) -> str:
+    """Return how many runs a pin stands on today, and how many people have withdrawn."""
+    gone = f", {baseline.withdrawn_runs} withdrawn" if baseline.withdrawn_runs else ""
+    return f"{baseline.runs} runs{gone}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 # Away from a terminal nobody's window is too narrow.
@@ -18,7 +18,8 @@ def console() -> Console:
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """Print a table on stdout; a finding that holds [brackets] is printed as it is."""
-    table = Table(*header)
+    # What does not fit goes on below: half an id names nothing.
+    table = Table(*(Column(name, overflow="fold") for name in header))
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     console().print(table)

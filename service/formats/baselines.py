@@ -24,7 +24,11 @@ class BaselinePin(Message):
 
 
 class BaselineRead(Message):
-    """One pin of a channel's cell; replaced_at is None for the one in force."""
+    """One pin of a channel's cell; replaced_at is None for the one in force.
+
+    runs: how many measured runs of the stack in the cell it stands on today, on any host;
+    withdrawn_runs: how many more there were before people withdrew them.
+    """
 
     id: UUID
     channel: str
@@ -37,3 +41,5 @@ class BaselineRead(Message):
     pinned_by: str
     why: str
     replaced_at: AwareDatetime | None
+    runs: int = 0
+    withdrawn_runs: int = 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
@@ -9,7 +10,7 @@ from service.domain.plan import Arm
 from service.domain.stack import Stack, SwapScope, UnknownComponentError, with_version
 from service.formats.identities import BuildOrder, StackOrder
 from service.formats.lock_files import Lock
-from service.formats.matrix_files import Matrix
+from service.formats.matrix_files import Matrix, read_stack
 from service.formats.spelling import hint
 from service.formats.stack_files import StackFile
 from service.formats.yaml_file import YamlFile
@@ -50,10 +51,19 @@ class ChosenStack:
 def chosen(matrix: Matrix, name: str) -> ChosenStack:
     """Return a stack of the matrix. Raises UnknownFileError and FileProblemsError."""
     file = matrix.stacks.named(name)
-    lock = matrix.locks.get(file.shown)
+    return _chosen(file, matrix.locks.get(file.shown))
+
+
+def chosen_file(path: Path) -> ChosenStack:
+    """Return the stack of a file that may lie anywhere. Raises FileProblemsError."""
+    return _chosen(*read_stack(path))
+
+
+def _chosen(file: YamlFile[StackFile], lock: Lock | None) -> ChosenStack:
     stack = file.shape.stack(lock)
     if file.shape.build is None or lock is None:
-        obstacle = f"stack {name}: it has no build, so no runner can bring it up by itself"
+        why = "it has no build, so no runner can bring it up by itself"
+        obstacle = f"stack {stack.name}: {why}"
         return ChosenStack(file, stack, None, None, obstacle)
     return ChosenStack(file, stack, file.shape.build.order(lock), lock, None)
 

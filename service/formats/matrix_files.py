@@ -104,6 +104,15 @@ def read_plan(path: Path) -> YamlFile[PlanFile]:
     return _read_named(path, PlanFile)
 
 
+def read_stack(path: Path) -> tuple[YamlFile[StackFile], Lock | None]:
+    """Return a stack file that may lie anywhere, and the lock beside it that builds it.
+
+    Raises FileProblemsError.
+    """
+    file = _read_named(path, StackFile)
+    return file, _lock(path.parent, file)
+
+
 def _read_named(path: Path, shape: type[Shape]) -> YamlFile[Shape]:
     read = read_yaml(path, shape)
     name = getattr(read.shape, "name", None)

@@ -132,7 +132,16 @@ def in_row(content: Content) -> bytes | None:
 
 def hold(session: WriteSession, holder_id: UUID, held: Sequence[Held]) -> None:
     """Say which artefacts a run or launch has; a name it already has stays as it is."""
-    rows = [{"holder_id": holder_id, **told(artefact)} for artefact in held]
+    hold_all(session, {holder_id: held})
+
+
+def hold_all(session: WriteSession, held: Mapping[UUID, Sequence[Held]]) -> None:
+    """Say which artefacts many runs or launches have, in one call."""
+    rows = [
+        {"holder_id": holder_id, **told(artefact)}
+        for holder_id, artefacts in held.items()
+        for artefact in artefacts
+    ]
     insert_absent(session, HeldArtefactRow, rows)
 
 

@@ -76,6 +76,18 @@ def in_force(
     return {found.pin.cell: found for found in _all(session, query)}
 
 
+def stacks_in_force(session: ReadSession, channel: str, *, limit: int) -> Mapping[Cell, str]:
+    """Return the stack that each cell of a channel is held to, by key, and nothing else of it."""
+    columns = BaselineRow.condition_key, BaselineRow.protocol_key, BaselineRow.stack_key
+    rows = session.execute(
+        select(*columns)
+        .where(BaselineRow.channel == channel, BaselineRow.replaced_at.is_(None))
+        .order_by(BaselineRow.condition_key, BaselineRow.protocol_key)
+        .limit(limit)
+    )
+    return {Cell(condition, protocol): stack for condition, protocol, stack in rows}
+
+
 def newest(
     session: ReadSession, *, channel: str | None = None, history: bool = False, limit: int = 500
 ) -> Sequence[StoredPin]:

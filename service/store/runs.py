@@ -1,17 +1,19 @@
 """Queries that keep and return runs."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import RowMapping, Select, func, select, tuple_
 
 from service.domain.cell import Cell
+from service.domain.withdrawal import Withdrawal
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_absent, took
-from service.store.tables import LaunchRow, RunRow
+from service.store.tables import ImportedRunRow, LaunchRow, RunRow, WithdrawalRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,24 @@ NAMES = tuple(field.name for field in fields(NewRun))
 
 @dataclass(frozen=True, slots=True)
 class StoredRun(NewRun):
-    """A run beside what its launch was seen to be. drift: of its stack; empty where none."""
+    """A run beside what its launch was seen to be, and whether it was withdrawn since.
+
+    drift: of its stack; empty where none. resolution: for an imported run, what its file tells.
+    """
 
     drift: list[Mapping[str, Any]]
     resolution: Mapping[str, Any]
+    withdrawal: Withdrawal | None = None
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it was measured elsewhere: no job of ours asked for it."""
+        return self.job_id is None
+
+    @property
+    def may_be_judged(self) -> bool:
+        """Whether anything may be concluded from it: measured, without drift, not withdrawn."""
+        return self.state == "measured" and not self.drift and self.withdrawal is None
 
     @property
     def cell(self) -> Cell:
@@ -61,6 +77,14 @@ class RunFilter:
     session_id: UUID | None = None
     host: str | None = None
     state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StandsOn:
+    """How many measured runs a stack has in a cell: those that count, and those withdrawn."""
+
+    measured: int = 0
+    withdrawn: int = 0
 
 
 class UnknownRunError(LookupError):
@@ -134,6 +158,24 @@ def counts(session: ReadSession) -> Mapping[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
+def standing(
+    session: ReadSession, stack_keys: Collection[str]
+) -> Mapping[tuple[str, Cell], StandsOn]:
+    """Return how many measured runs some stacks have in each cell, and how many are withdrawn."""
+    withdrawn = func.count(WithdrawalRow.run_id)
+    cell = (RunRow.stack_key, RunRow.condition_key, RunRow.protocol_key)
+    rows = session.execute(
+        select(*cell, func.count(), withdrawn)
+        .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
+        .where(RunRow.stack_key.in_(stack_keys), RunRow.state == "measured")
+        .group_by(*cell)
+    )
+    found = defaultdict[tuple[str, Cell], StandsOn](StandsOn)
+    for stack_key, condition_key, protocol_key, whole, taken in rows:
+        found[stack_key, Cell(condition_key, protocol_key)] = StandsOn(whole - taken, taken)
+    return found
+
+
 def cells_of_job(session: ReadSession, job_id: UUID) -> frozenset[Cell]:
     """Return the cells of a job that have a run."""
     rows = session.execute(
@@ -166,13 +208,41 @@ def _filtered(wanted: RunFilter) -> Select[Any]:
 
 
 def _columns() -> Select[Any]:
-    return select(RunRow.__table__, LaunchRow.drift, LaunchRow.resolution).outerjoin(
-        LaunchRow, LaunchRow.id == RunRow.launch_id
+    return (
+        select(
+            RunRow.__table__,
+            LaunchRow.drift,
+            func.coalesce(LaunchRow.resolution, ImportedRunRow.resolution).label("resolution"),
+            WithdrawalRow.withdrawn_at,
+            WithdrawalRow.withdrawn_by,
+            WithdrawalRow.reason,
+            WithdrawalRow.replaced_by,
+        )
+        .outerjoin(LaunchRow, LaunchRow.id == RunRow.launch_id)
+        .outerjoin(ImportedRunRow, ImportedRunRow.run_id == RunRow.id)
+        .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
     )
 
 
 def _all(session: ReadSession, query: Select[Any]) -> Sequence[StoredRun]:
-    return [
-        StoredRun(**{**row, "drift": row["drift"] or [], "resolution": row["resolution"] or {}})
-        for row in session.execute(query).mappings()
-    ]
+    return [_stored(row) for row in session.execute(query).mappings()]
+
+
+def _stored(row: RowMapping) -> StoredRun:
+    withdrawn = row["withdrawn_at"] is not None
+    return StoredRun(
+        **{name: row[name] for name in NAMES},
+        drift=row["drift"] or [],
+        resolution=row["resolution"] or {},
+        withdrawal=_withdrawal(row) if withdrawn else None,
+    )
+
+
+def _withdrawal(row: RowMapping) -> Withdrawal:
+    return Withdrawal(
+        run_id=row["id"],
+        withdrawn_at=row["withdrawn_at"],
+        withdrawn_by=row["withdrawn_by"],
+        reason=row["reason"],
+        replaced_by=row["replaced_by"],
+    )

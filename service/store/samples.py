@@ -27,9 +27,15 @@ def unpacked(content: bytes) -> tuple[float, ...]:
 
 def keep(session: WriteSession, run_id: UUID, values: Mapping[str, Sequence[float]]) -> None:
     """Store the samples of a new run. values: one number a repeat, by metric name."""
+    keep_all(session, {run_id: values})
+
+
+def keep_all(session: WriteSession, values: Mapping[UUID, Mapping[str, Sequence[float]]]) -> None:
+    """Store the samples of many new runs in one call. values: by run, then by metric name."""
     rows = [
         {"run_id": run_id, "packed": packed(sample), **_told(metric, sample)}
-        for metric, sample in values.items()
+        for run_id, of_run in values.items()
+        for metric, sample in of_run.items()
     ]
     insert_new(session, SampleRow, rows)
 

@@ -1,81 +1,43 @@
 """The tables, one class each: the words of the glossary, base units, times that know their zone."""
 
-from datetime import UTC, date, datetime
-from typing import Any, ClassVar
+from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import (
-    JSON,
-    DateTime,
-    Dialect,
-    Float,
-    ForeignKey,
-    Index,
-    LargeBinary,
-    MetaData,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-    Uuid,
-    text,
-)
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
 
+from service.store.columns import Moment, NaiveTimeError, Table
+from service.store.history_tables import AuditRow, ImportedRunRow, ImportRow, WithdrawalRow
+from service.store.judged_tables import JudgedRow
+from service.store.noise_tables import NoiseRow
 
-class NaiveTimeError(ValueError):
-    """A time without a zone was about to be stored."""
-
-    def __init__(self, value: datetime) -> None:
-        super().__init__(f"{value} does not say its zone")
-
-
-class Moment(TypeDecorator[datetime]):
-    """A time that comes back in UTC from both databases, though SQLite keeps no zones."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return a time in UTC. Raises NaiveTimeError for one without a zone."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise NaiveTimeError(value)
-        moment = value.astimezone(UTC)
-        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return a time in UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
-
-
-Document = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
-
-
-class Table(DeclarativeBase):
-    """Base of every table; constraint names are fixed so migrations can refer to them."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        str: Text(),
-        float: Float(53),
-        datetime: Moment(),
-        UUID: Uuid(),
-        bytes: LargeBinary(),
-        dict[str, Any]: Document,
-        list[Any]: Document,
-    }
+# All tables are found here; those of what came after a run was stored are declared beside it.
+__all__ = [
+    "ArtefactRow",
+    "AuditRow",
+    "BaselineRow",
+    "ConditionRow",
+    "HeldArtefactRow",
+    "IdempotencyRow",
+    "ImportRow",
+    "ImportedRunRow",
+    "JobRow",
+    "JudgedRow",
+    "LaunchRow",
+    "Moment",
+    "NaiveTimeError",
+    "NoiseRow",
+    "ProtocolRow",
+    "RunRow",
+    "RunnerRow",
+    "SampleRow",
+    "SessionRow",
+    "StackRow",
+    "Table",
+    "TokenRow",
+    "WithdrawalRow",
+]
 
 
 class ConditionRow(Table):
@@ -198,6 +160,7 @@ class RunRow(Table):
     __table_args__ = (
         UniqueConstraint("job_id", "condition_key", "protocol_key"),
         Index(None, "condition_key", "protocol_key", "stack_key", "host"),
+        Index(None, "stack_key", "condition_key", "protocol_key", "host"),
         Index(None, "stored_at", "id"),
         Index(None, "session_id"),
         Index(None, "launch_id"),

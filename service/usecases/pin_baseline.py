@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
+from service.domain.audit import Act, Entry, Noun
 from service.domain.baseline import Pin
 from service.domain.cell import Cell, title
 from service.formats.baselines import BaselinePin, BaselineRead
-from service.store import baselines, conditions, runs, stacks
+from service.store import audits, baselines, conditions, runs, stacks
 from service.store.baselines import StoredPin
 from service.store.database import ReadSession, WriteSession
 from service.store.runs import StoredRun
@@ -40,7 +42,9 @@ def pin_baseline(
     )
     baselines.replace(session, [pin.id for cell, pin in before.items() if cell in cells], now=now)
     pins = [Pin(wanted.channel, cell, stack.key, now, who, wanted.why) for cell in cells]
-    return _read_all(session, baselines.keep(session, pins))
+    stored = baselines.keep(session, pins)
+    audits.keep(session, [_entry(new, before.get(new.pin.cell)) for new in stored])
+    return _read_all(session, stored)
 
 
 def list_baselines(
@@ -60,12 +64,38 @@ def _cells(session: WriteSession, wanted: BaselinePin, stack_key: str) -> Sequen
 
 def _fits(run: StoredRun, wanted: BaselinePin) -> bool:
     asked = wanted.session_id in {None, run.session_id}
-    return asked and run.state == "measured" and not run.drift
+    return asked and run.may_be_judged
+
+
+def _entry(new: StoredPin, before: StoredPin | None) -> Entry:
+    """Return a pin as the audit keeps it, with the one that it takes the place of."""
+    return Entry(
+        at=new.pin.pinned_at,
+        actor=new.pin.pinned_by,
+        act=Act.PIN,
+        noun=Noun.BASELINE,
+        noun_id=str(new.id),
+        reason=new.pin.why,
+        before=None if before is None else _state(before),
+        after=_state(new),
+    )
+
+
+def _state(stored: StoredPin) -> dict[str, Any]:
+    pin = stored.pin
+    return {
+        "id": str(stored.id),
+        "channel": pin.channel,
+        "condition_key": pin.cell.condition_key,
+        "protocol_key": pin.cell.protocol_key,
+        "stack_key": pin.stack_key,
+    }
 
 
 def _read_all(session: ReadSession, pins: Sequence[StoredPin]) -> tuple[BaselineRead, ...]:
     names = stacks.names(session, {found.pin.stack_key for found in pins})
     under = conditions.by_key(session, {found.pin.cell.condition_key for found in pins})
+    stands_on = runs.standing(session, {found.pin.stack_key for found in pins})
     return tuple(
         BaselineRead(
             id=found.id,
@@ -79,6 +109,8 @@ def _read_all(session: ReadSession, pins: Sequence[StoredPin]) -> tuple[Baseline
             pinned_by=found.pin.pinned_by,
             why=found.pin.why,
             replaced_at=found.pin.replaced_at,
+            runs=stands_on[found.pin.stack_key, found.pin.cell].measured,
+            withdrawn_runs=stands_on[found.pin.stack_key, found.pin.cell].withdrawn,
         )
         for found in pins
     )

@@ -7,10 +7,12 @@ from uuid import UUID
 
 from service.domain.cell import title
 from service.formats.artefacts import ArtefactRead
+from service.formats.imports import Imported
 from service.formats.reports import Broken, GateFinding
 from service.formats.runs import RunDetail, RunPage, RunRead
 from service.formats.verdicts import DifferenceRead
-from service.store import artefacts, conditions, runs, samples, stacks
+from service.formats.withdrawals import WithdrawalRead
+from service.store import artefacts, conditions, imports, runs, samples, stacks
 from service.store.database import ReadSession
 from service.store.runs import RunFilter, StoredRun
 
@@ -57,7 +59,17 @@ def read_run(session: ReadSession, run_id: UUID) -> RunDetail:
             )
             for artefact in held
         ),
+        imported=_imported(session, run),
+        withdrawal=None if run.withdrawal is None else WithdrawalRead.of(run.withdrawal),
     )
+
+
+def _imported(session: ReadSession, run: StoredRun) -> Imported | None:
+    found = imports.find(session, run.id) if run.is_imported else None
+    if found is None:
+        return None
+    told = {name: getattr(found, name) for name in Imported.model_fields}
+    return Imported.model_validate(told)
 
 
 def _read_all(session: ReadSession, found: Sequence[StoredRun]) -> tuple[RunRead, ...]:
@@ -79,10 +91,13 @@ def _read_all(session: ReadSession, found: Sequence[StoredRun]) -> tuple[RunRead
                 "host": run.host,
                 "state": run.state,
                 "drifted": bool(run.drift),
+                "imported": run.is_imported,
+                "withdrawn": run.withdrawal is not None,
                 "measured_at": run.measured_at,
                 "finished_at": run.finished_at,
                 "stored_at": run.stored_at,
-                "repeats": len(run.seeds),
+                # A file tells no seeds, and one result of it is one repeat.
+                "repeats": len(run.seeds) or int(run.is_imported),
                 "medians": medians[run.id],
             }
         )

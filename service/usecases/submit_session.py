@@ -19,7 +19,7 @@ class KeyReusedError(ValueError):
     """An idempotency key was used before, for something else."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the Idempotency-Key {key!r} was used before, for another session")
+        super().__init__(f"the Idempotency-Key {key!r} was used before, for something else")
 
 
 class RepeatedCellError(ValueError):

@@ -15,10 +15,12 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from service.cli.exit_codes import EXIT_CODE
+from service.domain.assumption import NEEDED
 from service.domain.condition import Condition
 from service.domain.metric import METRICS
 from service.domain.policy import Policy
-from service.domain.validity import Gate
+from service.domain.tail import LEAST_REQUESTS
+from service.domain.validity import SETTLED_BY_EVERY_RUNNER, Gate
 from tests.tracked_files import ROOT, text_of, tracked_files
 
 DOCUMENTS = tuple(path for path in tracked_files() if path.suffix == ".md")
@@ -146,11 +148,28 @@ def test_the_settings_tables_say_what_the_code_reads(heading: str, module: str) 
     assert settings_table(text_of(OPERATIONS), heading) == read
 
 
-def test_the_comparison_page_names_every_gate() -> None:
-    text = text_of(COMPARISON)
-    missing = [gate.value for gate in Gate if f"`{gate.value}`" not in text]
+def test_the_comparison_page_lists_exactly_the_gates_in_their_order() -> None:
+    table = text_of(COMPARISON).partition("| gate | what must hold |")[2].partition("\n\n")[0]
 
-    assert missing == []
+    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [gate.value for gate in Gate]
+
+
+def test_the_comparison_page_says_which_unknowns_a_runner_must_settle() -> None:
+    told = text_of(COMPARISON).partition("log of the server it started:")[2].partition("\n")[0]
+
+    assert set(re.findall(r"`(\w+)`", told)) == SETTLED_BY_EVERY_RUNNER
+
+
+def test_the_comparison_page_lists_exactly_the_fields_that_files_must_tell() -> None:
+    told = text_of(COMPARISON).partition("\nThe fields: ")[2].partition("\n")[0]
+
+    assert re.findall(r"`(\w+)`", told) == list(NEEDED)
+
+
+def test_the_comparison_page_gives_the_least_requests_of_every_tail() -> None:
+    told = re.findall(r"(p9\d) (?:is offered )?from (\d+)", text_of(COMPARISON))
+
+    assert {tail: int(least) for tail, least in told} == LEAST_REQUESTS
 
 
 def test_the_comparison_page_gives_the_exit_code_of_every_outcome() -> None:

@@ -1,0 +1,41 @@
+"""The audit: who did what to which thing, when and why. Nothing a person decides is lost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Act(StrEnum):
+    """The closed list of what people do that is audited."""
+
+    IMPORT = "import"
+    PIN = "pin"
+    WITHDRAW = "withdraw"
+    RESTORE = "restore"
+
+
+class Noun(StrEnum):
+    """The closed list of what it is done to."""
+
+    BASELINE = "baseline"
+    RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One act. before, after: what the thing was and became; None for nothing.
+
+    noun_id: the thing's own id as text. actor: a token's name, or what a person called themselves
+    where the service asks for no token.
+    """
+
+    at: datetime
+    actor: str
+    act: Act
+    noun: Noun
+    noun_id: str
+    reason: str
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
