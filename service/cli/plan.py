@@ -1,7 +1,9 @@
 """`kunline plan`: the cells, the launches and the card time, before anything runs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -9,17 +11,21 @@ from typing import Annotated
 import typer
 
 from service.cli.columns import aligned, duration
-from service.cli.connection import AsJson
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain
 from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
+from service.cli.power_table import known_noise, needs_of, power_document, power_page
+from service.client import RefusedError, ServiceAwayError, connected
 from service.domain.condition import Load, Traffic
 from service.domain.difference import differences
 from service.domain.key import short
 from service.domain.plan import Cell, Launch, server_needs, shared_launches
+from service.domain.power import Known
 from service.formats.chosen_stacks import OverrideError
-from service.formats.matrix_files import UnknownFileError, read_matrix, read_plan
+from service.formats.matrix_files import Matrix, UnknownFileError, read_matrix, read_plan
+from service.formats.plan_files import PlanFile
 from service.formats.planned_sessions import PlannedSession, StackChoiceError, plan_session
-from service.formats.yaml_file import FileProblemsError
+from service.formats.yaml_file import FileProblemsError, YamlFile
 
 # What sets two servers apart, in words.
 SERVER_NEED = MappingProxyType(
@@ -52,15 +58,38 @@ WithOption = Annotated[
     ),
 ]
 
+PowerOption = Annotated[
+    float | None,
+    typer.Option(
+        "--power",
+        metavar="P",
+        min=0.01,
+        max=0.99,
+        help="Say what each cell needs to be called rightly with this probability, such as 0.8.",
+    ),
+]
+HostOption = Annotated[
+    str | None,
+    typer.Option("--host", help="The host whose noise counts; else the noisiest of the known."),
+]
+
 
 def plan(
     name: PlanArgument,
     matrix: MatrixOption,
     stacks: StackOption = None,
     versions: WithOption = None,
+    power: PowerOption = None,
+    host: HostOption = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
     as_json: AsJson = False,
 ) -> None:
     """Show what a plan would measure: cells, launches in order, card time. Nothing is started.
+
+    With --power it also says how many launches and repeats each cell needs for its tolerance, and
+    what they cost; it asks the service what noise is known, and takes a prior where none is.
 
     Examples:
       kunline plan demo
@@ -68,23 +97,65 @@ def plan(
       kunline plan demo --stack cpu-sglang-0.5.18 --stack cpu-sglang-0.5.23
 
       kunline plan p800-single --with xccl=3.2.1.6 --json
+
+      kunline plan p800-single --power 0.8
     """
     planned = planned_or_exit(name, matrix=matrix, stacks=stacks or (), versions=versions or ())
-    text = json.dumps(document(planned), indent=2, ensure_ascii=False) if as_json else page(planned)
-    typer.echo(text)
+    told, shown = document(planned), page(planned)
+    if power is not None:
+        found = needs_of(planned, _known(planned, host, url, token), wanted=power)
+        told["power"] = power_document(planned, found, wanted=power)
+        shown = f"{shown}\n\n{power_page(planned, found, wanted=power)}"
+    typer.echo(json.dumps(told, indent=2, ensure_ascii=False) if as_json else shown)
+
+
+def alone_or_exit(name: str, *, matrix: Path, stack: str | None, launches: int) -> PlannedSession:
+    """Return a plan's session of one stack alone, launched anew so many times, or exit 2.
+
+    stack: by name; None for the plan's baseline, and without one the first of its stacks.
+    """
+    with _told_wrong_input():
+        read, file = _read(name, matrix)
+        often = replace(file, shape=file.shape.model_copy(update={"launches": launches}))
+        own = file.shape.baseline or next(iter(file.shape.stacks), None)
+        chosen = stack or own
+        return plan_session(read, often, stacks=[chosen] if chosen else [])
 
 
 def planned_or_exit(
     name: str, *, matrix: Path, stacks: Sequence[str] = (), versions: Sequence[str] = ()
 ) -> PlannedSession:
     """Return the session a person asks for; wrong input is told on stderr and exits 2."""
-    try:
-        read = read_matrix(matrix)
-        is_path = name.endswith(".yaml") or "/" in name
-        file = read_plan(Path(name)) if is_path else read.plans.named(name)
+    with _told_wrong_input():
+        read, file = _read(name, matrix)
         return plan_session(read, file, stacks=stacks, overrides=overrides(versions))
+
+
+def _read(name: str, matrix: Path) -> tuple[Matrix, YamlFile[PlanFile]]:
+    read = read_matrix(matrix)
+    is_path = name.endswith(".yaml") or "/" in name
+    return read, read_plan(Path(name)) if is_path else read.plans.named(name)
+
+
+@contextmanager
+def _told_wrong_input() -> Iterator[None]:
+    try:
+        yield
     except (FileProblemsError, UnknownFileError, StackChoiceError, OverrideError) as error:
         typer.echo(str(error.args[0]), err=True)
+        raise typer.Exit(USAGE) from error
+
+
+def _known(planned: PlannedSession, host: str | None, url: str, token: str | None) -> Known:
+    """Return what the service knows of the plan's noise; nothing, and why, where it is away."""
+    try:
+        with connected(url, token=token) as client:
+            return known_noise(client, planned.cells, host=host)
+    except ServiceAwayError as error:
+        complain(f"{error}\nSo no noise is known, and every spread below is the prior.")
+        return {}
+    except RefusedError as error:
+        complain(str(error))
         raise typer.Exit(USAGE) from error
 
 

@@ -82,12 +82,14 @@ class Launch:
     """One server process from start to stop, and the cells measured in it.
 
     server_arguments, server_environment: complete, from layout, condition and stack together.
+    turn: which of its arm's launches of these cells it is, from 0; it decides the seeds' order.
     """
 
     stack: Stack
     cells: tuple[Cell, ...]
     server_arguments: Arguments
     server_environment: Mapping[str, str]
+    turn: int = 0
 
     @property
     def cards(self) -> int:
@@ -99,6 +101,10 @@ class Launch:
         """How long start-up and all repeats of all cells are expected to take, in seconds."""
         measured = sum(cell.repeat_s * len(cell.seeds) for cell in self.cells)
         return self.cells[0].start_s + measured
+
+    def seeds_of(self, cell: Cell) -> tuple[int, ...]:
+        """Return a cell's seeds in the order in which this launch measures them."""
+        return latin_row(cell.seeds, self.turn)
 
 
 def card_count(parallelism: Parallelism, arguments: Arguments) -> int:
@@ -170,23 +176,37 @@ def interleaved(arms: Sequence[Arm], rounds: int) -> tuple[Arm, ...]:
     return tuple(arm for turn in range(rounds) for arm in (backward if turn % 2 else forward))
 
 
+def latin_row(seeds: Sequence[int], turn: int) -> tuple[int, ...]:
+    """Return seeds in the order of one row of their cyclic Latin square.
+
+    Over as many launches as there are seeds, each seed is measured once at each position, so what
+    a server gains or loses by being warm falls on all seeds alike; and launches of the same turn,
+    one in each arm, measure them in the same order.
+    """
+    begin = turn % len(seeds) if seeds else 0
+    return (*seeds[begin:], *seeds[:begin])
+
+
 def launches(cells: Sequence[Cell], arms: Sequence[Arm], rounds: int) -> tuple[Launch, ...]:
     """Return every launch of a session in its order, the fewest there can be.
 
     rounds: launches of each arm and group of cells. Groups follow one another; within a group
-    the arms are interleaved. Raises ConflictError when a condition and a stack disagree.
+    the arms are interleaved, and seeds are rotated from round to round.
+    Raises ConflictError when a condition and a stack disagree.
     """
     return tuple(
-        _launch(group, arm) for group in shared_launches(cells) for arm in interleaved(arms, rounds)
+        _launch(group, arm, place // len(arms))
+        for group in shared_launches(cells)
+        for place, arm in enumerate(interleaved(arms, rounds))
     )
 
 
-def _launch(cells: tuple[Cell, ...], arm: Arm) -> Launch:
+def _launch(cells: tuple[Cell, ...], arm: Arm, turn: int) -> Launch:
     first = cells[0]
     layout = Ask(f"the layout {first.layout}", parallelism_arguments(first.condition.parallelism))
     stack = Ask(arm.file, arm.stack.server_arguments, arm.stack.server_environment)
     asked = together((layout, *first.asks, stack))
-    return Launch(arm.stack, cells, asked.arguments, asked.environment)
+    return Launch(arm.stack, cells, asked.arguments, asked.environment, turn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from service.stats.change import (
     level_of,
 )
 from service.stats.interval import Interval
+from service.stats.variance import Expected
 
 # The repeats of one metric, one inner sequence a launch.
 Launches = Sequence[Sequence[float]]
@@ -34,6 +35,23 @@ class Outcome(StrEnum):
     INSUFFICIENT_BASELINE = "insufficient baseline"
     IMPROVED = "improved"
     UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a verdict rests on beside the values.
+
+    min_repeats: fewest repeats of the baseline, over all its launches, that are enough to judge
+    by. confidence: of the interval. expected: the spread that history knows of; None where it
+    knows nothing, and the values have to tell.
+    """
+
+    min_repeats: int = 5
+    confidence: float = 0.95
+    expected: Expected | None = None
+
+
+USUAL = Terms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +113,14 @@ def judge_samples(
     candidate: Launches,
     *,
     tolerance: float,
-    min_repeats: int = 5,
-    confidence: float = 0.95,
+    terms: Terms = USUAL,
 ) -> Verdict:
     """Return the verdict on two samples of one metric.
 
-    baseline, candidate: the repeats of each launch. min_repeats: fewest repeats of the baseline,
-    over all its launches, that are enough to judge by. Never raises on values: what cannot be
-    judged is said in the verdict's word.
+    baseline, candidate: the repeats of each launch, of the same seeds. Never raises on values:
+    what cannot be judged is said in the verdict's word.
     """
-    verdict = _judge_samples(
-        metric,
-        baseline,
-        candidate,
-        tolerance=tolerance,
-        min_repeats=min_repeats,
-        confidence=confidence,
-    )
+    verdict = _judge_samples(metric, baseline, candidate, tolerance=tolerance, terms=terms)
     return replace(verdict, baseline=_level(baseline), candidate=_level(candidate))
 
 
@@ -132,17 +141,18 @@ def _judge_samples(
     candidate: Launches,
     *,
     tolerance: float,
-    min_repeats: int,
-    confidence: float,
+    terms: Terms,
 ) -> Verdict:
     measured = sum(len(launch) for launch in baseline)
     if not any(candidate):
         return unjudged(metric, Outcome.MISSING, "the candidate has no value", tolerance=tolerance)
-    if measured < max(min_repeats, 1):
-        reason = f"the baseline has {measured} repeats and needs {min_repeats}"
+    if measured < max(terms.min_repeats, 1):
+        reason = f"the baseline has {measured} repeats and needs {terms.min_repeats}"
         return unjudged(metric, Outcome.INSUFFICIENT_BASELINE, reason, tolerance=tolerance)
     try:
-        change = change_of(baseline, candidate, confidence=confidence)
+        change = change_of(
+            baseline, candidate, confidence=terms.confidence, expected=terms.expected
+        )
     except TooFewValuesError as error:
         return unjudged(metric, Outcome.INSUFFICIENT_BASELINE, str(error), tolerance=tolerance)
     except ValueNotPositiveError as error:

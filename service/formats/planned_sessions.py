@@ -179,7 +179,9 @@ def _launch_order(launch: Launch, models: Mapping[str, ModelFile]) -> LaunchOrde
         cards=launch.cards,
         cells=tuple(
             CellOrder(
-                condition_key=cell.condition.key, protocol_key=cell.protocol.key, seeds=cell.seeds
+                condition_key=cell.condition.key,
+                protocol_key=cell.protocol.key,
+                seeds=launch.seeds_of(cell),
             )
             for cell in launch.cells
         ),

@@ -14,6 +14,13 @@ from service.store.tables import ProtocolRow
 CONTENT = TypeAdapter(Protocol)
 
 
+class UnknownProtocolError(LookupError):
+    """No protocol is stored under that key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"no protocol {key}")
+
+
 def keep(session: WriteSession, protocols: Iterable[Protocol]) -> None:
     """Store protocols that are not stored yet; one that is stays as it is."""
     rows = [{"key": found.key, "content": canonical_json(found)} for found in protocols]
@@ -26,3 +33,11 @@ def by_key(session: ReadSession, keys: Iterable[str]) -> Mapping[str, Protocol]:
         select(ProtocolRow.key, ProtocolRow.content).where(ProtocolRow.key.in_(set(keys)))
     )
     return {row.key: CONTENT.validate_json(row.content) for row in rows}
+
+
+def read(session: ReadSession, key: str) -> Protocol:
+    """Return one protocol. Raises UnknownProtocolError."""
+    found = by_key(session, [key])
+    if key not in found:
+        raise UnknownProtocolError(key)
+    return found[key]

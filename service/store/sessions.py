@@ -96,14 +96,19 @@ def cancel(session: WriteSession, session_id: UUID, *, now: datetime) -> None:
     )
 
 
-def finish_if_done(session: WriteSession, session_id: UUID, *, now: datetime) -> None:
-    """Mark a session as finished when none of its jobs has anything left to do."""
+def finish_if_done(session: WriteSession, session_id: UUID, *, now: datetime) -> bool:
+    """Mark a session as finished, and return True, when none of its jobs has anything left to do.
+
+    A session that was over before is left alone, and the answer is False.
+    """
     unfinished = exists().where(JobRow.session_id == session_id, JobRow.state.not_in(ENDED))
-    session.execute(
+    ended = session.execute(
         update(SessionRow)
         .where(SessionRow.id == session_id, SessionRow.state.in_(OPEN), ~unfinished)
         .values(state="finished", finished_at=now)
+        .returning(SessionRow.id)
     )
+    return ended.first() is not None
 
 
 def _stored(row: SessionRow) -> StoredSession:

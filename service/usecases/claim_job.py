@@ -10,6 +10,7 @@ from service.formats.orders import CellOrder, Claim, JobOrder, LaunchOrder
 from service.store import conditions, jobs, protocols, runners, runs, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
+from service.usecases.end_session import end_session
 from service.usecases.know_runner import capacity_of
 from service.usecases.lose_job import lose_job
 from service.usecases.session_content import asked_of
@@ -40,7 +41,7 @@ def claim_job(
         if missing := missing_cells(session, job):
             return _order(session, job, missing, leasing)
         jobs.move(session, job, JobState.REPORTED, now=now)
-        sessions.finish_if_done(session, job.session_id, now=now)
+        end_session(session, job.session_id, now=now)
     return None
 
 

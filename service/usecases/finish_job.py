@@ -7,12 +7,13 @@ from uuid import UUID, uuid5
 
 from service.domain.job import ENDED, JobState, Leasing, require_token
 from service.formats.orders import CellOrder, Finish
-from service.store import jobs, launches, runs, sessions
+from service.store import jobs, launches, runs
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
 from service.store.launches import StoredLaunch
 from service.store.runs import NewRun
 from service.usecases.claim_job import missing_cells
+from service.usecases.end_session import end_session
 from service.usecases.lose_job import lose_job
 
 
@@ -42,7 +43,7 @@ def finish_job(
     if missing:
         return job.state
     jobs.move(session, job, JobState.REPORTED, now=now)
-    sessions.finish_if_done(session, job.session_id, now=now)
+    end_session(session, job.session_id, now=now)
     return JobState.REPORTED
 
 

@@ -1,7 +1,9 @@
 """Judge a session: each cell of its candidate stacks against the baseline of the same cell."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 from service.domain.cell import Cell
@@ -16,8 +18,13 @@ from service.store.database import ReadSession
 from service.store.jobs import StoredJob
 from service.store.runs import StoredRun
 from service.store.sessions import StoredSession
+from service.usecases.history import expected_of_pairs
 from service.usecases.session_content import SessionContent, asked_of
 from service.usecases.sides import Arm, NamedStack, Pair, compared, load
+
+Thing = TypeVar("Thing")
+# Runs of other sessions, by stack and cell.
+Elsewhere = Mapping[tuple[str, Cell], Sequence[StoredRun]]
 
 CHANNEL = "main"
 # As many runs of a session, and of a baseline on its host, as are looked at.
@@ -26,20 +33,24 @@ RUNS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A session with its jobs and runs, as its verdicts need it."""
+    """A session with its jobs and runs, as its verdicts need it.
+
+    runs, asked: the runs, and the jobs that were to bring them, by stack and cell.
+    """
 
     stored: StoredSession
     content: SessionContent
     jobs: Sequence[StoredJob]
-    runs: Sequence[StoredRun]
+    runs: Mapping[tuple[str, Cell], Sequence[StoredRun]]
+    asked: Mapping[tuple[str, Cell], Sequence[StoredJob]]
 
-    def runs_of(self, stack_key: str, cell: Cell) -> list[StoredRun]:
+    def runs_of(self, stack_key: str, cell: Cell) -> Sequence[StoredRun]:
         """Return the runs of one stack in one cell, in the order measured."""
-        return [run for run in self.runs if (run.stack_key, run.cell) == (stack_key, cell)]
+        return self.runs.get((stack_key, cell), ())
 
-    def jobs_of(self, stack_key: str, cell: Cell) -> list[StoredJob]:
+    def jobs_of(self, stack_key: str, cell: Cell) -> Sequence[StoredJob]:
         """Return the jobs that were to measure one stack in one cell."""
-        return [job for job in self.jobs if job.stack_key == stack_key and cell in _cells_of(job)]
+        return self.asked.get((stack_key, cell), ())
 
 
 def judge_session(
@@ -57,7 +68,10 @@ def judge_session(
     pairs = _pairs(session, measured, named, channel)
     stored = load(session, pairs)
     policy = policy_of(measured.content.policy)
-    cells = tuple(compared(pair, stored, policy=policy) for pair in pairs)
+    cells = tuple(
+        compared(pair, stored, policy=policy, expected=expected)
+        for pair, expected in zip(pairs, expected_of_pairs(session, pairs), strict=True)
+    )
     return SessionVerdicts(
         session_id=session_id,
         finished=all(job.state in ENDED for job in measured.jobs),
@@ -73,12 +87,25 @@ def policy_of(order: PolicyOrder) -> Policy:
 
 def _measured(session: ReadSession, session_id: UUID) -> Measured:
     stored = sessions.read(session, session_id)
+    under = jobs.of_session(session, session_id)
+    found = runs.of_session(session, session_id, limit=RUNS)
     return Measured(
         stored=stored,
         content=asked_of(stored),
-        jobs=jobs.of_session(session, session_id),
-        runs=runs.of_session(session, session_id, limit=RUNS),
+        jobs=under,
+        runs=_grouped(((run.stack_key, run.cell), run) for run in found),
+        asked=_grouped(((job.stack_key, cell), job) for job in under for cell in _cells_of(job)),
     )
+
+
+def _grouped(
+    named: Iterable[tuple[tuple[str, Cell], Thing]],
+) -> Mapping[tuple[str, Cell], Sequence[Thing]]:
+    """Return things by stack and cell: a session has too many cells to search them for each."""
+    found: dict[tuple[str, Cell], list[Thing]] = defaultdict(list)
+    for name, thing in named:
+        found[name].append(thing)
+    return dict(found)
 
 
 def _named(session: ReadSession, key: str | None) -> NamedStack | None:
@@ -133,25 +160,18 @@ def _baselines(
 
 def _stored_runs(
     session: ReadSession, measured: Measured, against: Mapping[Cell, NamedStack]
-) -> Mapping[str, Sequence[StoredRun]]:
+) -> Elsewhere:
     """Return what is stored of each baseline stack on the session's host, from other sessions."""
     host = measured.stored.host
     if host is None:
         return {}
-    return {
-        key: [
-            run
-            for run in runs.of_stack(
-                session,
-                key,
-                conditions={cell.condition_key for cell in against},
-                host=host,
-                limit=RUNS,
-            )
-            if run.session_id != measured.stored.id
-        ]
+    conditions = {cell.condition_key for cell in against}
+    return _grouped(
+        ((key, run.cell), run)
         for key in {stack.key for stack in against.values()}
-    }
+        for run in runs.of_stack(session, key, conditions=conditions, host=host, limit=RUNS)
+        if run.session_id != measured.stored.id
+    )
 
 
 def _pair(
@@ -159,7 +179,7 @@ def _pair(
     cell: Cell,
     candidate: NamedStack,
     baseline: NamedStack | None,
-    elsewhere: Mapping[str, Sequence[StoredRun]],
+    elsewhere: Elsewhere,
 ) -> Pair:
     arm, against = _baseline_arm(measured, cell, candidate, baseline, elsewhere)
     return Pair(
@@ -178,7 +198,7 @@ def _baseline_arm(
     cell: Cell,
     candidate: NamedStack,
     baseline: NamedStack | None,
-    elsewhere: Mapping[str, Sequence[StoredRun]],
+    elsewhere: Elsewhere,
 ) -> tuple[Arm, Against | None]:
     if baseline is None:
         reason = "no baseline is pinned for this cell"
@@ -187,8 +207,8 @@ def _baseline_arm(
         word = Outcome.INSUFFICIENT_BASELINE
         return _session_arm(measured, baseline, cell, word), "control"
     reason = f"{baseline.name} has no launch on host {measured.stored.host}"
-    found = [run for run in elsewhere.get(baseline.key, ()) if run.cell == cell]
-    return Arm(found, Obstacle(Outcome.INSUFFICIENT_BASELINE, reason)), "pinned"
+    absent = Obstacle(Outcome.INSUFFICIENT_BASELINE, reason)
+    return Arm(elsewhere.get((baseline.key, cell), ()), absent), "pinned"
 
 
 def _session_arm(measured: Measured, stack: NamedStack, cell: Cell, absent: Outcome) -> Arm:

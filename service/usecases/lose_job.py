@@ -7,6 +7,7 @@ from service.domain.job import JobState, Leasing, after_loss, require_transition
 from service.store import jobs, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
+from service.usecases.end_session import end_session
 
 
 def lose_job(
@@ -30,7 +31,7 @@ def lose_job(
         require_transition(job.state, JobState.LOST)
         state = _after(session, replace(job, attempt=attempt), leasing)
     jobs.end_lease(session, job.id, state, attempt=attempt, now=now)
-    sessions.finish_if_done(session, job.session_id, now=now)
+    end_session(session, job.session_id, now=now)
     return state
 
 

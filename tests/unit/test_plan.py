@@ -25,6 +25,7 @@ from service.domain.plan import (
     card_count,
     expected_time,
     interleaved,
+    latin_row,
     launches,
     server_needs,
     shared_launches,
@@ -106,6 +107,33 @@ def test_over_an_even_number_of_rounds_a_linear_drift_falls_on_all_stacks_alike(
 
     sums = {one.file: sum(place for place, at in enumerate(order) if at == one) for one in arms}
     assert len(set(sums.values())) == 1
+
+
+@given(st.integers(1, 6), st.integers(1, 4))
+def test_over_as_many_rounds_as_seeds_each_seed_is_once_at_each_place(
+    count: int, arms: int
+) -> None:
+    seeds = tuple(range(100, 100 + count))
+    order = launches(
+        [replace(cell(), seeds=seeds)], [arm(f"s{number}") for number in range(arms)], count
+    )
+
+    for stack in {launch.stack.name for launch in order}:
+        rows = [launch.seeds_of(launch.cells[0]) for launch in order if launch.stack.name == stack]
+        assert all(sorted(row) == list(seeds) for row in rows)
+        assert all(sorted(column) == list(seeds) for column in zip(*rows, strict=True))
+
+
+def test_all_stacks_of_a_round_measure_the_seeds_in_one_order() -> None:
+    order = launches([replace(cell(), seeds=(7, 8, 9))], [arm("a"), arm("b")], 2)
+
+    rows = [launch.seeds_of(launch.cells[0]) for launch in order]
+
+    assert rows == [(7, 8, 9), (7, 8, 9), (8, 9, 7), (8, 9, 7)]
+
+
+def test_a_cell_without_seeds_has_nothing_to_rotate() -> None:
+    assert latin_row((), 3) == ()
 
 
 def partitions(cells: list[Cell]) -> Iterator[list[list[Cell]]]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.metric import METRICS
-from service.domain.verdict import Launches, Outcome, foremost, judge, judge_samples
+from service.domain.verdict import Launches, Outcome, Terms, foremost, judge, judge_samples
 from service.stats.change import LAUNCH_LUCK_UNSEEN
 from service.stats.interval import Interval
 from tests.shared_data import shared
@@ -107,14 +107,18 @@ def test_what_has_no_interval_has_its_own_word(
 
 def test_a_plan_may_ask_for_fewer_repeats() -> None:
     verdict = judge_samples(
-        TTFT, [[1.0, 1.01], [1.0, 1.01]], [[1.0, 1.01], [1.01, 1.0]], tolerance=0.1, min_repeats=4
+        TTFT,
+        [[1.0, 1.01], [1.0, 1.01]],
+        [[1.0, 1.01], [1.01, 1.0]],
+        tolerance=0.1,
+        terms=Terms(min_repeats=4),
     )
 
     assert verdict.outcome is Outcome.UNCHANGED
 
 
 def test_one_value_a_side_is_an_insufficient_baseline_even_where_a_plan_asks_for_one() -> None:
-    verdict = judge_samples(TTFT, [[1.0]], [[1.5]], tolerance=0.1, min_repeats=1)
+    verdict = judge_samples(TTFT, [[1.0]], [[1.5]], tolerance=0.1, terms=Terms(min_repeats=1))
 
     assert verdict.outcome is Outcome.INSUFFICIENT_BASELINE
 

@@ -1,0 +1,132 @@
+"""Queries that keep and return noise: what each session tells of the three variances."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import RowMapping, Select, delete, select
+
+from service.domain.cell import Cell
+from service.stats.variance import Reduction, Squares
+from service.store.database import ReadSession, WriteSession
+from service.store.inserts import insert_new
+from service.store.tables import NoiseRow
+
+# As many condition keys as one statement names at most.
+BATCH = 500
+# As many of the newest sessions of a cell as are pooled: enough for any spread to be known well.
+SESSIONS_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseKey:
+    """Whose noise: a metric of a cell on a host."""
+
+    cell: Cell
+    metric: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionNoise:
+    """What one session tells of one metric of a cell. run_ids: the runs it rests on."""
+
+    key: NoiseKey
+    session_id: UUID
+    squares: Squares
+    launches: int
+    run_ids: Sequence[UUID]
+    measured_at: datetime
+
+
+def keep(session: WriteSession, session_id: UUID, found: Sequence[SessionNoise]) -> None:
+    """Store what a session tells of noise, in place of what was told of it before."""
+    session.execute(
+        delete(NoiseRow)
+        .where(NoiseRow.session_id == session_id)
+        .execution_options(synchronize_session=False)
+    )
+    insert_new(session, NoiseRow, [_row(each) for each in found])
+
+
+def of_conditions(
+    session: ReadSession,
+    keys: Collection[str],
+    *,
+    host: str | None = None,
+    without_sessions: Collection[UUID] = (),
+) -> Mapping[NoiseKey, Sequence[SessionNoise]]:
+    """Return what is known of the noise under some conditions, by session, the newest first.
+
+    host: of that host alone. without_sessions: those that are not to speak for themselves.
+    """
+    wanted = sorted(set(keys))
+    found: dict[NoiseKey, list[SessionNoise]] = defaultdict(list)
+    for begin in range(0, len(wanted), BATCH):
+        query = select(NoiseRow.__table__).where(
+            NoiseRow.condition_key.in_(wanted[begin : begin + BATCH])
+        )
+        for row in session.execute(_narrowed(query, host, without_sessions)).mappings():
+            told = _told(row)
+            if len(found[told.key]) < SESSIONS_MAX:
+                found[told.key].append(told)
+    return found
+
+
+def of_session(session: ReadSession, session_id: UUID) -> Sequence[NoiseKey]:
+    """Return whose noise a session tells something of."""
+    columns = NoiseRow.condition_key, NoiseRow.protocol_key, NoiseRow.metric, NoiseRow.host
+    rows = session.execute(select(*columns).where(NoiseRow.session_id == session_id))
+    return [
+        NoiseKey(Cell(row.condition_key, row.protocol_key), row.metric, row.host) for row in rows
+    ]
+
+
+def _narrowed(
+    query: Select[Any], host: str | None, without_sessions: Collection[UUID]
+) -> Select[Any]:
+    if host is not None:
+        query = query.where(NoiseRow.host == host)
+    if without_sessions:
+        query = query.where(NoiseRow.session_id.not_in(without_sessions))
+    return query.order_by(NoiseRow.measured_at.desc(), NoiseRow.session_id)
+
+
+def _row(told: SessionNoise) -> dict[str, Any]:
+    launch, seed, residual = told.squares.launch, told.squares.seed, told.squares.residual
+    return {
+        "session_id": told.session_id,
+        "condition_key": told.key.cell.condition_key,
+        "protocol_key": told.key.cell.protocol_key,
+        "metric": told.key.metric,
+        "host": told.key.host,
+        "launch_squares": launch.squares,
+        "launch_freedom": launch.freedom,
+        "launch_coefficient": launch.coefficient,
+        "seed_squares": seed.squares,
+        "seed_freedom": seed.freedom,
+        "seed_coefficient": seed.coefficient,
+        "residual_squares": residual.squares,
+        "residual_freedom": residual.freedom,
+        "launches": told.launches,
+        "run_ids": [str(run_id) for run_id in told.run_ids],
+        "measured_at": told.measured_at,
+    }
+
+
+def _told(row: RowMapping) -> SessionNoise:
+    return SessionNoise(
+        key=NoiseKey(Cell(row["condition_key"], row["protocol_key"]), row["metric"], row["host"]),
+        session_id=row["session_id"],
+        squares=Squares(
+            Reduction(row["launch_squares"], row["launch_freedom"], row["launch_coefficient"]),
+            Reduction(row["seed_squares"], row["seed_freedom"], row["seed_coefficient"]),
+            Reduction(row["residual_squares"], row["residual_freedom"], 0.0),
+        ),
+        launches=row["launches"],
+        run_ids=[UUID(run_id) for run_id in row["run_ids"]],
+        measured_at=row["measured_at"],
+    )
