@@ -1,13 +1,15 @@
-"""Routes of artefacts: bytes by their digest."""
+"""Routes of artefacts: bytes by their digest, and a text by its lines."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Path, Response
+from fastapi import APIRouter, Body, Path, Query, Response
 
 from service.api.access import MayRead, MayRun
 from service.api.door import Opened
+from service.formats.artefact_lines import LinesPage
 from service.formats.artefacts import ArtefactStored
 from service.usecases.keep_artefact import keep_artefact, read_artefact
+from service.usecases.read_lines import read_lines
 
 router = APIRouter(prefix="/artefacts", tags=["artefacts"])
 
@@ -35,3 +37,19 @@ def read(door: Opened, _: MayRead, digest: Digest) -> Response:
         "Content-Disposition": f'attachment; filename="{digest[:12]}"',
     }
     return Response(content, headers=headers, media_type=BYTES)
+
+
+@router.get("/{digest}/lines")
+def lines(
+    door: Opened,
+    _: MayRead,
+    digest: Digest,
+    begin: Annotated[int, Query(ge=1, le=2**31, description="Number of the first line.")] = 1,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+    search: Annotated[str | None, Query(max_length=200)] = None,
+) -> LinesPage:
+    """Return lines of a text, all or those that hold some words in any case."""
+    with door.reading() as session:
+        return read_lines(
+            session, door.files, digest=digest, begin=begin, limit=limit, search=search
+        )

@@ -35,11 +35,27 @@ class StoredLaunch:
     broken: Mapping[str, Any] | None
 
 
+class UnknownLaunchError(LookupError):
+    """No launch has that id, or nothing was told of it yet."""
+
+    def __init__(self, launch_id: UUID) -> None:
+        super().__init__(f"no launch {launch_id}; a run's launch is told of by its runner")
+
+
 def keep(session: WriteSession, launch: StoredLaunch) -> None:
     """Store a launch, in place of what an earlier report told of it."""
     row = asdict(launch)
     changed = {name: value for name, value in row.items() if name not in {"id", "job_id"}}
     session.execute(_upsert(session, changed), [row])
+
+
+def read(session: ReadSession, launch_id: UUID) -> StoredLaunch:
+    """Return one launch. Raises UnknownLaunchError."""
+    query = select(LaunchRow.__table__).where(LaunchRow.id == launch_id)
+    row = session.execute(query).mappings().one_or_none()
+    if row is None:
+        raise UnknownLaunchError(launch_id)
+    return StoredLaunch(**row)
 
 
 def newest_of_job(session: ReadSession, job_id: UUID) -> StoredLaunch | None:

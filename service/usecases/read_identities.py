@@ -1,9 +1,13 @@
-"""Read what keys stand for: stacks and conditions."""
+"""Read what keys stand for: stacks, conditions and protocols; and how two stacks differ."""
 
-from service.formats.identities import KeyedCondition, StackOrder
-from service.store import conditions, stacks
+from service.formats.identities import KeyedCondition, KeyedProtocol, StackOrder
+from service.formats.stack_differences import DefaultsRead, StackDifference
+from service.store import conditions, protocols, stacks
 from service.store.database import ReadSession
 from service.store.stacks import StoredStack
+
+# The service starts no server, and only a server tells its defaults.
+NOT_ASKED = "`kunline stack diff` asks the servers themselves for their defaults"
 
 
 def list_stacks(session: ReadSession, *, limit: int) -> tuple[StackOrder, ...]:
@@ -19,6 +23,20 @@ def read_stack(session: ReadSession, key: str) -> StackOrder:
 def read_condition(session: ReadSession, key: str) -> KeyedCondition:
     """Return one condition. Raises UnknownConditionError."""
     return KeyedCondition(key=key, condition=conditions.read(session, key))
+
+
+def read_protocol(session: ReadSession, key: str) -> KeyedProtocol:
+    """Return one protocol. Raises UnknownProtocolError."""
+    return KeyedProtocol(key=key, protocol=protocols.read(session, key))
+
+
+def diff_stacks(session: ReadSession, baseline: str, candidate: str) -> StackDifference:
+    """Return how two stored stacks differ, by key or what it begins with.
+
+    Raises UnknownStackError.
+    """
+    before, after = stacks.read(session, baseline), stacks.read(session, candidate)
+    return StackDifference.of(before.stack, after.stack, DefaultsRead(unknown=(NOT_ASKED,)))
 
 
 def _read(stored: StoredStack) -> StackOrder:

@@ -1,0 +1,165 @@
+"""Queries of a series: the runs of one cell and metric, in the order their stacks were built."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import RowMapping, Select, and_, func, select, tuple_
+
+from service.domain.cell import Cell
+from service.store.database import ReadSession
+from service.store.samples import unpacked
+from service.store.tables import LaunchRow, RunRow, SampleRow, StackRow, WithdrawalRow
+
+ORDER = (StackRow.built_at, RunRow.stack_key, RunRow.measured_at, RunRow.id)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """Whose series: a metric of a cell, on one host or on all."""
+
+    cell: Cell
+    metric: str
+    host: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a series a run stands; runs are in the order of these fields."""
+
+    built_at: date
+    stack_key: str
+    measured_at: datetime
+    run_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesRun:
+    """A run as a series needs it. median, min, max: None where it has no value of the metric."""
+
+    id: UUID
+    launch_id: UUID
+    session_id: UUID | None
+    stack_key: str
+    built_at: date
+    host: str
+    state: str
+    measured_at: datetime
+    is_drifted: bool
+    is_imported: bool
+    is_withdrawn: bool
+    median: float | None
+    min: float | None
+    max: float | None
+    repeats: Sequence[float] = ()
+
+    @property
+    def may_be_judged(self) -> bool:
+        """Whether anything may be concluded from it; see StoredRun."""
+        return self.state == "measured" and not self.is_drifted and not self.is_withdrawn
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in its series."""
+        return Place(self.built_at, self.stack_key, self.measured_at, self.id)
+
+
+def newest(
+    session: ReadSession, key: SeriesKey, *, before: Place | None = None, limit: int
+) -> Sequence[SeriesRun]:
+    """Return the last runs of a series, or the last before a place, in order, with repeats."""
+    last = _of_cell(select(RunRow.id).join(StackRow, StackRow.key == RunRow.stack_key), key)
+    if before is not None:
+        place = (before.built_at, before.stack_key, before.measured_at, before.run_id)
+        last = last.where(tuple_(*ORDER) < place)
+    # Whatever else is told of a run is looked up for those few alone.
+    last = last.order_by(*(column.desc() for column in ORDER)).limit(limit)
+    query = _runs(key).add_columns(SampleRow.packed).where(RunRow.id.in_(last))
+    return _all(session, query.order_by(*ORDER))
+
+
+def whole(session: ReadSession, key: SeriesKey, *, limit: int) -> Sequence[SeriesRun]:
+    """Return a series in order, without repeats."""
+    return _all(session, _runs(key).order_by(*ORDER).limit(limit))
+
+
+def of_stack(
+    session: ReadSession, key: SeriesKey, stack_key: str, *, limit: int
+) -> Sequence[SeriesRun]:
+    """Return the runs of one stack in a series, the newest measured first, without repeats."""
+    query = _runs(key).where(RunRow.stack_key == stack_key)
+    return _all(session, query.order_by(RunRow.measured_at.desc(), RunRow.id).limit(limit))
+
+
+def counts(session: ReadSession, cell: Cell) -> Mapping[str, int]:
+    """Return how many runs of a cell each host has."""
+    rows = session.execute(
+        select(RunRow.host, func.count())
+        .where(RunRow.condition_key == cell.condition_key)
+        .where(RunRow.protocol_key == cell.protocol_key)
+        .group_by(RunRow.host)
+        .order_by(RunRow.host)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def _runs(key: SeriesKey) -> Select[Any]:
+    of_metric = and_(SampleRow.run_id == RunRow.id, SampleRow.metric == key.metric)
+    query = (
+        select(
+            RunRow.id,
+            RunRow.launch_id,
+            RunRow.session_id,
+            RunRow.job_id,
+            RunRow.stack_key,
+            StackRow.built_at,
+            RunRow.host,
+            RunRow.state,
+            RunRow.measured_at,
+            LaunchRow.drift,
+            WithdrawalRow.withdrawn_at,
+            SampleRow.median,
+            SampleRow.min,
+            SampleRow.max,
+        )
+        .join(StackRow, StackRow.key == RunRow.stack_key)
+        .outerjoin(SampleRow, of_metric)
+        .outerjoin(LaunchRow, LaunchRow.id == RunRow.launch_id)
+        .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
+    )
+    return _of_cell(query, key)
+
+
+def _of_cell(query: Select[Any], key: SeriesKey) -> Select[Any]:
+    found = query.where(
+        RunRow.condition_key == key.cell.condition_key,
+        RunRow.protocol_key == key.cell.protocol_key,
+    )
+    return found if key.host is None else found.where(RunRow.host == key.host)
+
+
+def _all(session: ReadSession, query: Select[Any]) -> list[SeriesRun]:
+    return [_run(row) for row in session.execute(query).mappings()]
+
+
+def _run(row: RowMapping) -> SeriesRun:
+    packed = row.get("packed")
+    return SeriesRun(
+        id=row["id"],
+        launch_id=row["launch_id"],
+        session_id=row["session_id"],
+        stack_key=row["stack_key"],
+        built_at=row["built_at"],
+        host=row["host"],
+        state=row["state"],
+        measured_at=row["measured_at"],
+        is_drifted=bool(row["drift"]),
+        is_imported=row["job_id"] is None,
+        is_withdrawn=row["withdrawn_at"] is not None,
+        median=row["median"],
+        min=row["min"],
+        max=row["max"],
+        repeats=() if packed is None else unpacked(packed),
+    )

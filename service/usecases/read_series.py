@@ -1,0 +1,224 @@
+"""Read a series: a page of its newest runs with every repeat, or the whole of it from far away."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from itertools import groupby, pairwise
+from statistics import median
+from typing import Any
+from uuid import UUID
+
+from service.domain.cell import title
+from service.domain.metric import metric_named
+from service.domain.policy import Policy
+from service.domain.stack_difference import changed_components, widest_scope
+from service.formats.matrix_view import ConditionFields
+from service.formats.series import (
+    BaselineBand,
+    SeriesOutline,
+    SeriesPoint,
+    SeriesRead,
+    SeriesStack,
+)
+from service.store import baselines, conditions, series, stacks
+from service.store.baselines import StoredPin
+from service.store.database import ReadSession
+from service.store.series import Place, SeriesKey, SeriesRun
+from service.store.stacks import StoredStack
+from service.usecases.read_runs import CursorError
+
+# As many runs of a pinned baseline as its band is drawn from, and of a series as are outlined.
+BAND_RUNS = 200
+OUTLINED_MAX = 100_000
+
+
+def read_series(
+    session: ReadSession, key: SeriesKey, *, channel: str, limit: int, cursor: str | None
+) -> SeriesRead:
+    """Return the newest runs of a series, in order, or those before a cursor.
+
+    Raises UnknownMetricError, UnknownConditionError and CursorError.
+    """
+    metric = metric_named(key.metric)
+    before = None if cursor is None else _read_cursor(cursor)
+    under = conditions.read(session, key.cell.condition_key)
+    found = series.newest(session, key, before=before, limit=limit + 1)
+    page = found[-limit:]
+    of_host = series.counts(session, key.cell)
+    known = stacks.by_key(session, {run.stack_key for run in page})
+    pin = _pin(session, key, channel)
+    order = _order(page)
+    return SeriesRead(
+        condition_key=key.cell.condition_key,
+        protocol_key=key.cell.protocol_key,
+        title=title(under),
+        fields=ConditionFields.of(under),
+        metric=metric.name,
+        unit=metric.unit,
+        better=metric.better,
+        tolerance=Policy().tolerance_of(metric),
+        channel=channel,
+        baseline=None if pin is None else _band(session, key, pin),
+        hosts=tuple(of_host),
+        stacks=_stacks(order, known),
+        points=tuple(_point(run, order, pin) for run in page),
+        total=sum(of_host.values()) if key.host is None else of_host.get(key.host, 0),
+        cursor=_cursor(page[0].place) if len(found) > limit else None,
+    )
+
+
+def outline_series(session: ReadSession, key: SeriesKey, *, points: int) -> SeriesOutline:
+    """Return a whole series in columns of at most so many entries, or one a stack.
+
+    Raises UnknownMetricError and UnknownConditionError.
+    """
+    metric = metric_named(key.metric)
+    conditions.read(session, key.cell.condition_key)
+    found = series.whole(session, key, limit=OUTLINED_MAX)
+    order = _order(found)
+    hosts = sorted({run.host for run in found})
+    known = stacks.by_key(session, order)
+    return SeriesOutline.model_validate(
+        {
+            "condition_key": key.cell.condition_key,
+            "protocol_key": key.cell.protocol_key,
+            "metric": metric.name,
+            "unit": metric.unit,
+            "better": metric.better,
+            "stacks": _stacks(order, known),
+            "hosts": hosts,
+            "total": len(found),
+            **_columns(_together(found, points), order, hosts),
+        }
+    )
+
+
+def _together(found: Sequence[SeriesRun], points: int) -> list[Sequence[SeriesRun]]:
+    """Return neighbours of one stack put together, so that about so many groups are left."""
+    size = -(-len(found) // points) if found else 1
+    groups: list[Sequence[SeriesRun]] = []
+    for _, of_stack in groupby(found, key=lambda run: run.stack_key):
+        runs = list(of_stack)
+        groups += [runs[begin : begin + size] for begin in range(0, len(runs), size)]
+    return groups
+
+
+def _columns(
+    groups: Sequence[Sequence[SeriesRun]], order: Mapping[str, int], hosts: Sequence[str]
+) -> dict[str, Any]:
+    place = {host: number for number, host in enumerate(hosts)}
+    judged = [
+        [run for run in group if run.may_be_judged and run.median is not None] for group in groups
+    ]
+    return {
+        "run_id": [group[0].id for group in groups],
+        "measured_at": [group[0].measured_at.timestamp() for group in groups],
+        "stack": [order[group[0].stack_key] for group in groups],
+        "host": [place[group[0].host] for group in groups],
+        "runs": [len(group) for group in groups],
+        "median": [_over(median, (run.median for run in runs)) for runs in judged],
+        "min": [_over(min, (run.min for run in runs)) for runs in judged],
+        "max": [_over(max, (run.max for run in runs)) for runs in judged],
+    }
+
+
+def _over(whole: Any, values: Iterable[float | None]) -> float | None:
+    """Return a number that stands for many; None for none."""
+    known = [value for value in values if value is not None]
+    return float(whole(known)) if known else None
+
+
+def _order(runs: Iterable[SeriesRun]) -> Mapping[str, int]:
+    """Return the place of each stack, in the order in which they come first."""
+    keys = dict.fromkeys(run.stack_key for run in runs)
+    return {key: number for number, key in enumerate(keys)}
+
+
+def _stacks(order: Mapping[str, int], known: Mapping[str, StoredStack]) -> tuple[SeriesStack, ...]:
+    found = [known[key] for key in order]
+    first = [_stack(found[0], None)] if found else []
+    return (*first, *(_stack(after, before) for before, after in pairwise(found)))
+
+
+def _stack(stored: StoredStack, before: StoredStack | None) -> SeriesStack:
+    changes = () if before is None else changed_components(before.stack, stored.stack)
+    return SeriesStack(
+        key=stored.stack.key,
+        name=stored.stack.name,
+        built_at=stored.built_at,
+        changes=changes,
+        scope=widest_scope(changes),
+    )
+
+
+def _point(run: SeriesRun, order: Mapping[str, int], pin: StoredPin | None) -> SeriesPoint:
+    return SeriesPoint.model_validate(
+        {
+            "run_id": run.id,
+            "launch_id": run.launch_id,
+            "session_id": run.session_id,
+            "stack": order[run.stack_key],
+            "host": run.host,
+            "state": run.state,
+            "judged": run.may_be_judged,
+            "drifted": run.is_drifted,
+            "imported": run.is_imported,
+            "withdrawn": run.is_withdrawn,
+            "is_baseline": pin is not None and pin.pin.stack_key == run.stack_key,
+            "measured_at": run.measured_at,
+            "median": run.median,
+            "min": run.min,
+            "max": run.max,
+            "repeats": run.repeats,
+        }
+    )
+
+
+def _pin(session: ReadSession, key: SeriesKey, channel: str) -> StoredPin | None:
+    pins = baselines.in_force(session, channel=channel, conditions=[key.cell.condition_key])
+    return pins.get(key.cell)
+
+
+def _band(session: ReadSession, key: SeriesKey, stored: StoredPin) -> BaselineBand:
+    pin = stored.pin
+    runs = series.of_stack(session, key, pin.stack_key, limit=BAND_RUNS)
+    medians = [run.median for run in runs if run.may_be_judged and run.median is not None]
+    return BaselineBand(
+        stack_key=pin.stack_key,
+        stack_name=stacks.names(session, [pin.stack_key])[pin.stack_key],
+        pinned_at=pin.pinned_at,
+        pinned_by=pin.pinned_by,
+        why=pin.why,
+        runs=len(medians),
+        level=_over(median, medians),
+        low=_over(min, medians),
+        high=_over(max, medians),
+    )
+
+
+def _cursor(place: Place) -> str:
+    words = [
+        place.built_at.isoformat(),
+        place.stack_key,
+        place.measured_at.isoformat(),
+        str(place.run_id),
+    ]
+    return urlsafe_b64encode(json.dumps(words).encode()).decode()
+
+
+def _read_cursor(cursor: str) -> Place:
+    """Return the place that an earlier page ended at. Raises CursorError."""
+    try:
+        built_at, stack_key, measured_at, run_id = json.loads(urlsafe_b64decode(cursor))
+        place = Place(
+            date.fromisoformat(built_at),
+            str(stack_key),
+            datetime.fromisoformat(measured_at),
+            UUID(run_id),
+        )
+    except (ValueError, TypeError, AttributeError) as error:
+        raise CursorError from error
+    if place.measured_at.tzinfo is None:
+        raise CursorError
+    return place
