@@ -3,6 +3,15 @@
 # Written for docker-compose.yml and not built on the machine where it was written, which has no
 # container engine: read it as a proposal until somebody has.
 
+FROM node:24-slim AS web
+
+# The locked packages alone, so that a change of a page leaves this layer as it is.
+COPY web/package.json web/package-lock.json web/.npmrc /web/
+RUN cd /web && npm ci --ignore-scripts
+COPY web /web
+RUN cd /web && npm run build
+
+
 FROM python:3.12-slim AS build
 
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
@@ -12,12 +21,14 @@ RUN python -m venv /opt/kunline
 COPY requirements.lock /build/
 RUN /opt/kunline/bin/pip install --require-hashes --only-binary :all: -r /build/requirements.lock
 
-# Our own distribution, by the hatchling that the lock pins, into a folder of its own: the
-# migrations, which it brings, and the matrix are found beside the two packages, as in a checkout.
+# Our own distribution, by the hatchling that the lock pins, into a folder of its own: what it
+# brings, the migrations and the dashboard, and the matrix are found beside the two packages, as
+# in a checkout.
 COPY pyproject.toml README.md LICENSE /build/
 COPY service /build/service
 COPY runners /build/runners
 COPY migrations /build/migrations
+COPY --from=web /web/dist /build/web/dist
 RUN /opt/kunline/bin/pip install --no-deps --no-build-isolation --target /srv/kunline /build \
     && echo /srv/kunline > "$(/opt/kunline/bin/python -c \
         'import sysconfig; print(sysconfig.get_path("purelib"))')/kunline.pth"

@@ -11,6 +11,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.domain.job import Leasing
 from service.formats.wrong_settings import told
 
+# Beside the two packages: in a checkout `./dev web` puts it there, an installed wheel brings it.
+WEB_DIR = Path(__file__).resolve().parents[1] / "web/dist"
+
 
 def read_settings() -> "Settings":
     """Return the settings of this process, or end it with 2 and a sentence a wrong variable."""
@@ -41,7 +44,7 @@ class Settings(BaseSettings):
         default=(), description="Host names a request may name besides loopback, by commas."
     )
     workers: PositiveInt = Field(default=1, description="Processes of the API.")
-    web_dir: Path = Field(default=Path("web/dist"), description="The built dashboard.")
+    web_dir: Path = Field(default=WEB_DIR, description="The built dashboard.")
     lease_s: PositiveFloat = Field(default=45.0, description="A job unheard of so long is lost.")
     attempts_max: PositiveInt = Field(default=3, description="Tries before a job is given up.")
     sweep_every_s: PositiveFloat = Field(default=5.0, description="How often leases are looked at.")

@@ -26,6 +26,7 @@ from service.api import (
     overview,
     runners,
     runs,
+    screens,
     series,
     sessions,
     stacks,
@@ -61,6 +62,7 @@ NOUNS = (
     overview,
     matrix,
     series,
+    screens,
     events,
 )
 PROBLEMS: dict[int | str, dict[str, Any]] = {

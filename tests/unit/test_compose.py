@@ -200,9 +200,13 @@ def test_the_image_installs_what_the_lock_pins_and_runs_as_nobody_special() -> N
 
 
 def test_the_image_is_built_with_every_folder_that_the_wheel_holds() -> None:
-    copied = re.findall(r"^COPY (\S+) /build/\1$", text_of(Path("Dockerfile")), flags=re.MULTILINE)
+    copied = re.findall(
+        r"^COPY (?:--from=web /)?(\S+) /build/\1$",
+        text_of(Path("Dockerfile")),
+        flags=re.MULTILINE,
+    )
     wheel = tomllib.loads(text_of(Path("pyproject.toml")))["tool"]["hatch"]["build"]["targets"][
         "wheel"
     ]
 
-    assert {*wheel["packages"], *wheel["force-include"]} <= set(copied)
+    assert {*wheel["only-include"], *wheel["force-include"]} <= set(copied)

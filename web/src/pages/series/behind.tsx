@@ -1,0 +1,109 @@
+// The tables behind the chart of a series: what changed between stacks, and every run.
+
+import { State } from "../../parts/outcome";
+import { type Column, Table } from "../../parts/table";
+import { measured } from "../../shown/metric";
+import { Moment } from "../../shown/time";
+import { member, t } from "../../words";
+import type { Series } from "./dots";
+
+type Point = Series["points"][number];
+interface Change {
+  stack: string;
+  built_at: string;
+  name: string;
+  baseline: string;
+  candidate: string;
+  scope: string;
+  layer: string;
+  recorded: boolean;
+}
+
+export function Changes({ of }: { of: Series }) {
+  const rows: Change[] = of.stacks.flatMap((stack) =>
+    stack.changes.map((change) => ({ ...change, stack: stack.name, built_at: stack.built_at })),
+  );
+  if (rows.length === 0) return <p class="muted">{t("series.no_changes")}</p>;
+  const columns: Column<Change>[] = [
+    { key: "stack", title: t("field.stack"), value: (row) => row.stack, heads: true },
+    { key: "built_at", title: t("field.built_at"), value: (row) => row.built_at },
+    {
+      key: "component",
+      title: t("field.component"),
+      value: (row) => row.name,
+      cell: (row) => (
+        <>
+          {row.name} {row.recorded && <span class="muted">{t("stack.recorded")}</span>}
+        </>
+      ),
+    },
+    { key: "before", title: t("field.before"), value: (row) => row.baseline, cell: (row) => <code>{row.baseline}</code> },
+    { key: "after", title: t("field.after"), value: (row) => row.candidate, cell: (row) => <code>{row.candidate}</code> },
+    { key: "scope", title: t("field.scope"), value: (row) => row.scope, cell: (row) => member("scope", row.scope), wide: true },
+  ];
+  return (
+    <Table
+      name="changes"
+      caption={t("series.changes")}
+      hideCaption
+      rows={rows}
+      columns={columns}
+      keyOf={(row) => `${row.stack} ${row.name}`}
+    />
+  );
+}
+
+interface Wanted {
+  of: Series;
+  metric: string;
+  picked: string[];
+  pick: (run: string) => void;
+}
+
+export function Points({ of, metric, picked, pick }: Wanted) {
+  const places = new Map(of.points.map((point, place) => [point.run_id, place + 1]));
+  const stackOf = (point: Point) => of.stacks[point.stack]?.name ?? "";
+  const columns: Column<Point>[] = [
+    {
+      key: "place",
+      title: t("field.place"),
+      value: (row) => places.get(row.run_id),
+      numeric: true,
+      cell: (row) => (
+        <label class="tick">
+          <input type="checkbox" checked={picked.includes(row.run_id)} onChange={() => pick(row.run_id)} />
+          {places.get(row.run_id)}
+          <span class="unseen">{t("series.tick")}</span>
+        </label>
+      ),
+    },
+    { key: "run", title: t("field.run"), value: (row) => row.run_id, heads: true, cell: (row) => <a href={`/runs/${row.run_id}`}>{row.run_id.slice(0, 8)}</a> },
+    { key: "stack", title: t("field.stack"), value: stackOf },
+    { key: "host", title: t("field.host"), value: (row) => row.host },
+    { key: "median", title: t("field.median"), value: (row) => row.median, numeric: true, cell: (row) => measured(metric, row.median) },
+    {
+      key: "repeats",
+      title: t("field.repeats"),
+      long: true,
+      value: (row) => row.repeats.join(" "),
+      numeric: true,
+      wide: true,
+      cell: (row) => row.repeats.map((repeat) => measured(metric, repeat)).join(", ") || "–",
+    },
+    { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <Marks of={row} /> },
+    { key: "measured_at", title: t("field.measured_at"), value: (row) => row.measured_at, cell: (row) => <Moment at={row.measured_at} brief /> },
+  ];
+  return <Table name="points" caption={t("series.points")} hideCaption rows={of.points} columns={columns} keyOf={(row) => row.run_id} most={100} />;
+}
+
+function Marks({ of }: { of: Point }) {
+  return (
+    <span class="tags">
+      <State of={of.state} />
+      {of.is_baseline && <span class="tag better">{t("field.baseline")}</span>}
+      {of.drifted && <State of="drifted" />}
+      {of.withdrawn && <State of="withdrawn" />}
+      {of.imported && <State of="imported" />}
+    </span>
+  );
+}

@@ -1,0 +1,220 @@
+// What a series' chart shows on its canvas: the band, the tolerance, stack changes, runs, repeats.
+
+import type uPlot from "uplot";
+import { colour } from "../../shell/theme";
+import type { Drawn } from "./chart";
+import { alike, type Dot } from "./dots";
+
+// Below this many dots in view every repeat is drawn, above it only the medians.
+const REPEATS_MAX = 400;
+const LABELS_MAX = 12;
+
+/** Return how far the value axis reaches: all in view, the band and the tolerance. */
+export function lowestAndHighest(drawn: Drawn, plot: uPlot): [number, number] {
+  const [from, to] = inView(drawn, plot);
+  let [low, high] = [Infinity, -Infinity];
+  for (const dot of drawn.dots.slice(from, to + 1)) {
+    if (dot.min !== null) low = Math.min(low, dot.min);
+    if (dot.max !== null) high = Math.max(high, dot.max);
+  }
+  const band = drawn.series.baseline;
+  if (band?.low != null && band.high != null && band.level != null) {
+    const reach = bound(drawn) ?? band.level;
+    low = Math.min(low, band.low, reach);
+    high = Math.max(high, band.high, reach);
+  }
+  if (low > high) return [0, 1];
+  const space = (high - low || Math.abs(high) || 1) * 0.08;
+  return [low - space, high + space];
+}
+
+function inView({ dots }: Drawn, plot: uPlot): [number, number] {
+  const { min, max } = plot.scales.x ?? {};
+  return [Math.max(0, Math.ceil(min ?? 0)), Math.min(dots.length - 1, Math.floor(max ?? dots.length))];
+}
+
+/** Return the level at which a run is beyond the tolerance. */
+function bound({ series }: Drawn): number | null {
+  const level = series.baseline?.level;
+  if (level == null) return null;
+  return level * (series.better === "lower" ? 1 + series.tolerance : 1 - series.tolerance);
+}
+
+/** Draw what lies behind the runs. */
+export function drawBack(plot: uPlot, drawn: Drawn): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
+  ctx.clip();
+  drawBand(plot, drawn);
+  drawStacks(plot, drawn);
+  ctx.restore();
+}
+
+function drawBand(plot: uPlot, drawn: Drawn): void {
+  const band = drawn.series.baseline;
+  if (band?.level == null || band.low == null || band.high == null) return;
+  const { ctx, bbox } = plot;
+  const y = (value: number) => plot.valToPos(value, "y", true);
+  ctx.fillStyle = colour("--band");
+  const [top, bottom] = [y(band.high), y(band.low)];
+  ctx.fillRect(bbox.left, top, bbox.width, Math.max(bottom - top, 2 * devicePixelRatio));
+  line(plot, y(band.level), "--accent", []);
+  const limit = bound(drawn);
+  if (limit !== null) line(plot, y(limit), "--worse", [6, 5]);
+}
+
+function line(plot: uPlot, y: number, ink: string, dashes: number[]): void {
+  const { ctx, bbox } = plot;
+  ctx.strokeStyle = colour(ink);
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash(dashes.map((dash) => dash * devicePixelRatio));
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+function drawStacks(plot: uPlot, drawn: Drawn): void {
+  const { ctx, bbox } = plot;
+  const [from, to] = inView(drawn, plot);
+  const begins: [number, string][] = [];
+  // What all stacks are called alike is left out, so that more of them can be named.
+  const same = alike(drawn.stacks.map((stack) => stack.name));
+  for (let place = from; place <= to; place += 1) {
+    const dot = drawn.dots[place];
+    if (dot && (place === from || dot.stack !== drawn.dots[place - 1]?.stack)) {
+      begins.push([place, (drawn.stacks[dot.stack]?.name ?? "").slice(same)]);
+    }
+  }
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textBaseline = "alphabetic";
+  ctx.textAlign = "left";
+  let free = bbox.left;
+  for (const [place, name] of begins) {
+    const x = Math.max(plot.valToPos(place - 0.5, "x", true), bbox.left);
+    ctx.strokeStyle = colour("--muted");
+    ctx.globalAlpha = 0.55;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top - 8 * devicePixelRatio);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    const start = x + 4 * devicePixelRatio;
+    if (begins.length > LABELS_MAX * 3 || start < free) continue;
+    ctx.fillStyle = colour("--muted");
+    ctx.fillText(name, start, bbox.top - 10 * devicePixelRatio);
+    free = start + ctx.measureText(name).width + 10 * devicePixelRatio;
+  }
+}
+
+/** Draw the runs: each repeat small, the median large, by host in another shape and colour. */
+export function drawDots(plot: uPlot, drawn: Drawn): void {
+  const { ctx, bbox } = plot;
+  const [from, to] = inView(drawn, plot);
+  const [x, y] = [linear(plot, "x"), linear(plot, "y")];
+  const size = 4.5 * devicePixelRatio;
+  const inks = [0, 1, 2, 3].map((host) => colour(`--host-${host}`));
+  const [pale, surface, strong] = [colour("--muted"), colour("--surface"), colour("--text")];
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top - size, bbox.width, bbox.height + 2 * size);
+  ctx.clip();
+  if (to - from > REPEATS_MAX) {
+    drawFromAfar(ctx, drawn.dots.slice(from, to + 1), inks, (place) => x(from + place), y);
+    ctx.restore();
+    return;
+  }
+  for (let place = from; place <= to; place += 1) {
+    const dot = drawn.dots[place];
+    if (!dot || dot.median === null) continue;
+    const ink = dot.judged ? (inks[dot.host % 4] ?? strong) : pale;
+    const at = x(place);
+    ctx.strokeStyle = ctx.fillStyle = ink;
+    drawSpread(ctx, dot, at, y);
+    shape(ctx, dot.host % 4, at, y(dot.median), size);
+    if (!dot.judged) ctx.fillStyle = surface;
+    ctx.fill();
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    ctx.stroke();
+    if (drawn.picked.includes(dot.run)) ring(ctx, at, y(dot.median), size * 2, strong);
+  }
+  ctx.restore();
+}
+
+type ToPixel = (value: number) => number;
+
+/** Return a scale as a straight line: the plot itself would look its scale up for every value. */
+function linear(plot: uPlot, scale: "x" | "y"): ToPixel {
+  const { min, max } = plot.scales[scale] ?? {};
+  const [low, high] = [min ?? 0, max ?? 1];
+  const start = plot.valToPos(low, scale, true);
+  const slope = (plot.valToPos(high, scale, true) - start) / (high - low || 1);
+  return (value) => start + (value - low) * slope;
+}
+
+/** Draw very many dots: one path of all spreads, and a small square a median, host by host. */
+function drawFromAfar(ctx: CanvasRenderingContext2D, dots: Dot[], inks: string[], x: ToPixel, y: ToPixel): void {
+  const side = 2 * devicePixelRatio;
+  for (const [host, ink] of inks.entries()) {
+    ctx.strokeStyle = ctx.fillStyle = ink;
+    ctx.lineWidth = 1;
+    ctx.globalAlpha = 0.35;
+    ctx.beginPath();
+    for (const [place, dot] of dots.entries()) {
+      if (dot.host % 4 !== host || dot.min === null || dot.max === null) continue;
+      ctx.moveTo(x(place), y(dot.min));
+      ctx.lineTo(x(place), y(dot.max));
+    }
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    for (const [place, dot] of dots.entries()) {
+      if (dot.host % 4 !== host || dot.median === null) continue;
+      ctx.fillRect(x(place) - side / 2, y(dot.median) - side / 2, side, side);
+    }
+  }
+}
+
+function drawSpread(ctx: CanvasRenderingContext2D, dot: Dot, x: number, y: ToPixel): void {
+  ctx.globalAlpha = 0.55;
+  if (dot.repeats.length > 0) {
+    for (const repeat of dot.repeats) {
+      ctx.beginPath();
+      ctx.arc(x, y(repeat), 1.8 * devicePixelRatio, 0, 7);
+      ctx.fill();
+    }
+  } else if (dot.min !== null && dot.max !== null) {
+    ctx.lineWidth = devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(x, y(dot.min));
+    ctx.lineTo(x, y(dot.max));
+    ctx.stroke();
+  }
+  ctx.globalAlpha = 1;
+}
+
+function ring(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, ink: string): void {
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.beginPath();
+  ctx.arc(x, y, size, 0, 7);
+  ctx.stroke();
+}
+
+/** Begin the path of a host's shape: circle, square, triangle or diamond. */
+function shape(ctx: CanvasRenderingContext2D, kind: number, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  if (kind === 0) ctx.arc(x, y, size, 0, 7);
+  else if (kind === 1) ctx.rect(x - size * 0.9, y - size * 0.9, size * 1.8, size * 1.8);
+  else {
+    const corners = kind === 2 ? [-90, 30, 150] : [-90, 0, 90, 180];
+    for (const corner of corners) {
+      const angle = (corner * Math.PI) / 180;
+      ctx.lineTo(x + size * 1.25 * Math.cos(angle), y + size * 1.25 * Math.sin(angle));
+    }
+    ctx.closePath();
+  }
+}

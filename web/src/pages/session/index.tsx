@@ -1,0 +1,119 @@
+// A session: its jobs in order, live while they run; to be cancelled, and then its verdicts.
+
+import { useRef, useState } from "preact/hooks";
+import { ApiError, type Schemas, post } from "../../api/client";
+import { type Live, useSession } from "../../api/live";
+import { useAnswer } from "../../api/use";
+import { Problem, Shown } from "../../parts/asked";
+import { Facts, Heading, Key, Section } from "../../parts/fields";
+import { State } from "../../parts/outcome";
+import { Bar, progressOf } from "../../parts/progress";
+import { type Column, Table } from "../../parts/table";
+import { address } from "../../route";
+import { count } from "../../shown/number";
+import { Moment } from "../../shown/time";
+import { member, t } from "../../words";
+
+type Session = Schemas["SessionRead"];
+type Job = Schemas["JobRead"];
+
+export default function SessionPage({ id }: { id: string }) {
+  const asked = useAnswer("/api/v1/sessions/{session_id}", { session_id: id });
+  const open = asked.value && (asked.value.state === "queued" || asked.value.state === "running");
+  const [follow, setFollow] = useState(false);
+  if (open && !follow) setFollow(true);
+  const { session, live } = useSession(follow ? id : null);
+  return (
+    <Shown of={asked} lines={16}>
+      {(value) => <Whole of={session ?? value} live={follow ? live : "over"} again={asked.again} />}
+    </Shown>
+  );
+}
+
+function Whole({ of, live, again }: { of: Session; live: Live; again: () => void }) {
+  const { ended, jobs, fraction, now } = progressOf(of);
+  const open = of.state === "queued" || of.state === "running";
+  return (
+    <>
+      <Heading title={`${of.plan} · ${of.id.slice(0, 8)}`} sub={<LiveWord of={open ? live : "over"} />}>
+        {open && <Cancel id={of.id} again={again} />}
+        {!open && (
+          <a class="button" href={address("/compare", { session: of.id })}>
+            {t("session.verdicts")}
+          </a>
+        )}
+      </Heading>
+      <Facts
+        of={[
+          [t("field.state"), <State of={of.state} />],
+          [t("field.pool"), of.pool],
+          [t("field.host"), of.host ?? "–"],
+          [t("field.created_at"), <Moment at={of.created_at} />],
+          [t("field.finished_at"), <Moment at={of.finished_at} />],
+          [t("field.baseline"), of.baseline_stack_key ? <Key of={of.baseline_stack_key} /> : t("session.pinned")],
+        ]}
+      />
+      <Bar fraction={fraction} label={t("queue.progress", { plan: of.plan })} />
+      <p class="muted" role="status">
+        {t("overview.jobs", { ended: count(ended), jobs: count(jobs) })} <span lang="en">{now}</span>
+      </p>
+      <Section title={t("session.jobs")}>
+        <Jobs of={of.jobs} />
+      </Section>
+      <p>
+        <a href={address("/runs", { session: of.id })}>{t("session.runs")}</a>
+      </p>
+    </>
+  );
+}
+
+function LiveWord({ of }: { of: Live }) {
+  return <span class={`live ${of}`}>{t(`live.${of}`)}</span>;
+}
+
+function Cancel({ id, again }: { id: string; again: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [problem, setProblem] = useState<ApiError>();
+  const cancel = () => {
+    post("/api/v1/sessions/{session_id}/cancel", { session_id: id }).then(again, (error: unknown) =>
+      setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))),
+    );
+  };
+  return (
+    <>
+      {problem && <Problem error={problem} />}
+      <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+        {t("session.cancel")}
+      </button>
+      <dialog ref={dialog} aria-labelledby="cancel-title">
+        <h2 id="cancel-title">{t("session.cancel_ask")}</h2>
+        <p>{t("session.cancel_what")}</p>
+        <form method="dialog" class="acts">
+          <button>{t("session.keep")}</button>
+          <button class="danger" onClick={cancel}>
+            {t("session.cancel")}
+          </button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+function Jobs({ of }: { of: readonly Job[] }) {
+  const columns: Column<Job>[] = [
+    { key: "launch", title: t("field.place"), value: (row) => row.ordinal + 1, heads: true, numeric: true },
+    { key: "stack", title: t("field.stack"), value: (row) => row.stack_name },
+    { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <State of={row.state} /> },
+    { key: "cells", title: t("kind.cells"), value: (row) => row.cells_reported, numeric: true, cell: (row) => `${count(row.cells_reported)} / ${count(row.cells)}` },
+    { key: "runner", title: t("field.runner"), value: (row) => row.runner },
+    { key: "attempt", title: t("field.attempt"), value: (row) => row.attempt, numeric: true, wide: true },
+    { key: "now", title: t("field.seen"), value: (row) => seen(row), long: true, cell: (row) => <span lang="en">{seen(row)}</span> },
+  ];
+  return <Table name="jobs" caption={t("session.jobs")} hideCaption rows={of} columns={columns} keyOf={(row) => row.id} most={200} />;
+}
+
+function seen(job: Job): string {
+  if (job.broken) return `${member("layer", job.broken.layer)}: ${job.broken.finding}`;
+  if (job.state !== "claimed" || !job.progress) return "";
+  return `${member("phase", job.progress.phase)} ${job.progress.text ?? ""}`;
+}

@@ -1,0 +1,33 @@
+// How far a session is.
+
+import type { Schemas } from "../api/client";
+import { percent } from "../shown/number";
+import { member } from "../words";
+
+type Session = Schemas["SessionRead"];
+
+const ENDED = new Set(["reported", "given up", "cancelled"]);
+
+export interface Progress {
+  ended: number;
+  jobs: number;
+  fraction: number;
+  now: string;
+}
+
+export function progressOf(session: Session): Progress {
+  const ended = session.jobs.filter((job) => ENDED.has(job.state)).length;
+  const running = session.jobs.find((job) => job.state === "claimed");
+  const part = running ? (running.progress?.fraction ?? running.cells_reported / running.cells) : 0;
+  const now = running?.progress ? `${running.stack_name}: ${member("phase", running.progress.phase)} ${running.progress.text ?? ""}` : "";
+  return { ended, jobs: session.jobs.length, fraction: (ended + part) / Math.max(1, session.jobs.length), now };
+}
+
+export function Bar({ fraction, label }: { fraction: number; label: string }) {
+  return (
+    <div class="bar">
+      <progress max={1} value={fraction} aria-label={label} />
+      <span class="number">{percent(fraction, 0, false)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+// A value outside the components that tells when it changes.
+
+import { useEffect, useState } from "preact/hooks";
+
+export function useSyncExternalStore<Value>(
+  subscribe: (listener: () => void) => () => void,
+  get: () => Value,
+): Value {
+  const [, redraw] = useState({});
+  useEffect(() => {
+    const before = get();
+    const stop = subscribe(() => redraw({}));
+    if (get() !== before) redraw({});
+    return stop;
+  }, []);
+  return get();
+}
+
+export interface Kept<Value> {
+  get(): Value;
+  set(value: Value): void;
+  use(): Value;
+}
+
+export function kept<Value>(value: Value): Kept<Value> {
+  const listeners = new Set<() => void>();
+  const get = () => value;
+  return {
+    get,
+    set(next) {
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    use: () =>
+      useSyncExternalStore((listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      }, get),
+  };
+}

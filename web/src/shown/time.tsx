@@ -1,0 +1,52 @@
+// Times in the reader's zone: how long ago, and exactly when.
+
+import { kept } from "../parts/store";
+import { locale } from "../words";
+
+// One clock for the page, so that all relative times move together, once a half minute.
+export const clock = kept(Date.now());
+setInterval(() => clock.set(Date.now()), 30_000);
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+export function ago(time: string, now = clock.get()): string {
+  const seconds = (Date.parse(time) - now) / 1000;
+  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
+  }
+  return format.format(0, "second");
+}
+
+export function exactly(time: string): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }).format(Date.parse(time));
+}
+
+export function shortly(time: string): string {
+  return new Intl.DateTimeFormat(locale(), {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  }).format(Date.parse(time));
+}
+
+/** A moment, as long ago and exactly. brief: the exact time is in the title alone. */
+export function Moment({ at, brief = false }: { at: string | null | undefined; brief?: boolean }) {
+  const now = clock.use();
+  if (!at) return <span class="muted">–</span>;
+  return (
+    <time dateTime={at} title={exactly(at)} class="moment">
+      <span class="nowrap">{ago(at, now)}</span>
+      {!brief && <span class="muted nowrap"> · {shortly(at)}</span>}
+    </time>
+  );
+}
