@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TypeVar
+from urllib.parse import quote
 from uuid import UUID
 
 import httpx
@@ -15,6 +17,8 @@ from service.domain.release import ReleasesApartError, ReleaseTextError, require
 from service.formats.audits import AuditRead
 from service.formats.baselines import BaselinePin, BaselineRead
 from service.formats.comparisons import CellsCompared, SessionVerdicts
+from service.formats.events import EventDetail, EventPage, ScreenPage
+from service.formats.identities import StackOrder
 from service.formats.imports import ImportOrder, ImportRead
 from service.formats.messages import Message
 from service.formats.noise import NoiseRead
@@ -161,6 +165,10 @@ class Client:
         }
         return _read(RunPage, self._send("GET", "runs", query=query))
 
+    def stack(self, asked: str) -> StackOrder:
+        """Return the one stack of a name, or whose key begins like that."""
+        return _read(StackOrder, self._send("GET", f"stacks/{quote(asked, safe='')}"))
+
     def run(self, run_id: UUID) -> RunDetail:
         """Return one run with every repeat."""
         return _read(RunDetail, self._send("GET", f"runs/{run_id}"))
@@ -187,7 +195,7 @@ class Client:
     def compare(
         self, baseline: str, candidate: str, *, min_repeats: int | None = None
     ) -> CellsCompared:
-        """Return the comparison of two runs (their ids) or two stacks (their keys)."""
+        """Return the comparison of two runs (their ids) or two stacks (their keys or names)."""
         query = {"baseline": baseline, "candidate": candidate, "min_repeats": min_repeats}
         return _read(CellsCompared, self._send("GET", "comparisons", query=query))
 
@@ -208,6 +216,48 @@ class Client:
             }
             found += _read_all(NoiseRead, self._send("GET", "noise", query=query))
         return tuple(found)
+
+    def screens(
+        self,
+        *,
+        condition_key: str | None = None,
+        metric: str | None = None,
+        host: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> ScreenPage:
+        """Return what the screen last answered in each series, and the cursor of the next page."""
+        query = {
+            "condition_key": condition_key,
+            "metric": metric,
+            "host": host,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return _read(ScreenPage, self._send("GET", "screens", query=query))
+
+    def events(
+        self,
+        *,
+        host: str | None = None,
+        condition_key: str | None = None,
+        since: datetime | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> EventPage:
+        """Return events, the newest seen first, and the cursor of the next page."""
+        query = {
+            "host": host,
+            "condition_key": condition_key,
+            "since": since.isoformat() if since else None,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return _read(EventPage, self._send("GET", "events", query=query))
+
+    def event(self, event_id: UUID) -> EventDetail:
+        """Return one event with the runs it came from."""
+        return _read(EventDetail, self._send("GET", f"events/{event_id}"))
 
     def register_runner(self, claim: Claim) -> RunnerRead:
         """Say that a runner is here, what it owns and which life of it this is."""

@@ -78,11 +78,11 @@ def write(path: Path, results: Iterable[dict[str, Any]]) -> Path:
 
 def scaled(*factors: float, **changes: Any) -> list[dict[str, Any]]:
     """Return one result a factor: latencies grow by it, throughput shrinks by it."""
+    latencies = {name: value for name, value in SERVING.items() if name.endswith("_ms")}
     return [
         serving(
-            output_throughput=153.6 / factor,
-            median_ttft_ms=70.0 * factor,
-            median_tpot_ms=51.0 * factor,
+            output_throughput=SERVING["output_throughput"] / factor,
+            **{name: value * factor for name, value in latencies.items()},
             **changes,
         )
         for factor in factors

@@ -1,9 +1,10 @@
 """Which flags an installed release's server takes, and their defaults: asked of its own parser."""
 
-import os
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 from pydantic import ValidationError
 
@@ -31,11 +32,18 @@ def server_flags(python: Path, *, cache: Path, variables: Mapping[str, str]) -> 
         return FlagsAnswer.model_validate_json(kept.read_bytes())
     except (OSError, ValidationError):
         told = _asked(python, variables)
+    # What cannot be kept, on a full or foreign disk, is asked again the next time.
+    with suppress(OSError):
+        _keep(told, kept)
+    return told
+
+
+def _keep(told: FlagsAnswer, kept: Path) -> None:
     kept.parent.mkdir(parents=True, exist_ok=True)
-    half = kept.with_suffix(f".{os.getpid()}")
+    # Two stacks may share an environment and be asked by two threads of one process.
+    half = kept.with_suffix(f".{uuid4().hex}")
     half.write_text(told.model_dump_json(), encoding="utf-8")
     half.rename(kept)
-    return told
 
 
 def _asked(python: Path, variables: Mapping[str, str]) -> FlagsAnswer:

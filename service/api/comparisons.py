@@ -8,15 +8,13 @@ from service.api.access import MayRead
 from service.api.door import Opened
 from service.domain.policy import Policy
 from service.formats.comparisons import CellsCompared
+from service.formats.identities import Name
 from service.usecases.compare_stored import compare_stored
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 
 Side = Annotated[
-    str,
-    Query(
-        pattern=r"^[0-9a-f-]{6,64}$", description="A run's id, or what a stack's key begins with."
-    ),
+    Name, Query(description="A run's id, or a stack: its key, how that begins, or its name.")
 ]
 MinRepeats = Annotated[int, Query(ge=1, le=10_000, description="Fewest repeats of the baseline.")]
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 
 from service.api.access import MayRead
 from service.api.door import Opened
-from service.formats.identities import KeyedCondition, KeyedProtocol, StackOrder
+from service.formats.identities import KeyedCondition, KeyedProtocol, StackAsked, StackOrder
 from service.formats.stack_differences import StackDifference
 from service.usecases.read_identities import (
     diff_stacks,
@@ -18,7 +18,7 @@ from service.usecases.read_identities import (
 
 router = APIRouter(tags=["identities"])
 
-StackKey = Annotated[str, Path(pattern=r"^[0-9a-f]{6,64}$")]
+StackKey = Annotated[StackAsked, Path()]
 ContentKey = Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -33,7 +33,7 @@ def read_stacks(
 
 @router.get("/stacks/{key}")
 def stack(door: Opened, _: MayRead, key: StackKey) -> StackOrder:
-    """Return the one stack whose key begins like this."""
+    """Return the one stack of this name, or whose key begins like this."""
     with door.reading() as session:
         return read_stack(session, key)
 

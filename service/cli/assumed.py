@@ -6,7 +6,12 @@ from typing import Annotated
 
 import typer
 
-from service.domain.assumption import Assumptions, UnknownFieldError, ValueNotTakenError
+from service.domain.assumption import (
+    Assumptions,
+    UnknownFieldError,
+    ValueNotTakenError,
+    WrongValueError,
+)
 from service.domain.resolution import Fact
 
 AssumeSame = Annotated[
@@ -25,15 +30,18 @@ AssumeSame = Annotated[
 def assumptions_of(texts: Sequence[str] | None) -> Assumptions:
     """Return what the option says; a value is a number, true, false or null, else a word.
 
-    Raises typer.BadParameter for a field that cannot be assumed.
+    Raises typer.BadParameter for a field or a value that cannot be assumed, and for two values.
     """
     pairs = [text.partition("=") for text in texts or ()]
+    names = [name.strip() for name, equals, _ in pairs if equals]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise typer.BadParameter(f"--assume-same: {twice} is given two values: say which holds")
     try:
         return Assumptions(
             values={name.strip(): _value(value) for name, equals, value in pairs if equals},
             alike=frozenset(name.strip() for name, equals, _ in pairs if not equals),
         )
-    except (UnknownFieldError, ValueNotTakenError) as error:
+    except (UnknownFieldError, ValueNotTakenError, WrongValueError) as error:
         raise typer.BadParameter(f"--assume-same: {error.args[0]}") from error
 
 

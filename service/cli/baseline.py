@@ -19,7 +19,9 @@ Channel = Annotated[str, typer.Option(help="Release channel.")]
 
 @baselines.command()
 def pin(
-    stack_key: Annotated[str, typer.Argument(help="Key of the stack, or its first digits.")],
+    stack_key: Annotated[
+        str, typer.Argument(help="The stack: its key, how that begins, or its name.")
+    ],
     why: Annotated[str, typer.Option(help="The reason, kept with the pin.")],
     channel: Channel = "main",
     session: Annotated[
@@ -32,7 +34,7 @@ def pin(
 ) -> None:
     """Pin a stack as the baseline of every cell it was validly measured in.
 
-    Example: kunline baseline pin 1f0c… --why "release 2026.11 accepted"
+    Example: kunline baseline pin cpu-sglang-0.5.18 --why "release 2026.11 accepted"
     """
     try:
         order = BaselinePin(

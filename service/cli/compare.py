@@ -13,9 +13,10 @@ import typer
 from service.cli.assumed import AssumeSame, assumptions_of
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import EXIT_CODE, USAGE
-from service.cli.lines import comparison_lines, unreadable_line
+from service.cli.lines import comparison_lines, difference_line, unreadable_line
+from service.cli.plain import plain
 from service.cli.read import read_all
-from service.cli.result_paths import paths_of
+from service.cli.result_paths import has_result_suffix, paths_of
 from service.cli.verdict_table import print_verdicts
 from service.domain.assumption import NOTHING_ASSUMED, Assumptions, OverruledError
 from service.domain.metric import Metric, UnknownMetricError, metric_named
@@ -33,7 +34,9 @@ _OF_THE_SERVICE = MappingProxyType(
         "--assume-same": "what the service stores has its whole condition",
     }
 )
-_STORED = re.compile(r"[0-9a-f-]{4,64}", re.IGNORECASE)
+KINDS = "a result file or a folder, a run's id, or a stack's key or name"
+# What the service stores has ids, keys and names; what looks like a file's name is one.
+_STORED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{3,127}")
 
 
 class LaunchPer(StrEnum):
@@ -62,8 +65,8 @@ MinRepeats = Annotated[
 
 
 def compare(
-    baseline: Annotated[str, typer.Argument(help="The baseline: a result file, or a folder.")],
-    candidate: Annotated[str, typer.Argument(help="The candidate: a result file, or a folder.")],
+    baseline: Annotated[str, typer.Argument(help=f"The baseline: {KINDS}.")],
+    candidate: Annotated[str, typer.Argument(help="The candidate: one of the same kind.")],
     *,
     tolerance: Tolerance = None,
     metric: Metrics = None,
@@ -76,16 +79,16 @@ def compare(
 ) -> None:
     """Judge a candidate's results against a baseline's, by the same rule as everywhere else.
 
-    Two files, or what the service stores: two runs by their ids, two stacks by their keys.
-    A file's results are repeats of one cell, and tell only a part of their condition: the rest
-    must be assumed, or the files are not comparable. Ends with 0 unchanged or improved,
-    3 regressed, 4 inconclusive or insufficient baseline, 5 invalid or missing, 6 not comparable,
-    2 unreadable.
+    Two files, or of what the service stores two runs or two stacks. A file's results are repeats
+    of one cell, and tell only a part of their condition: the rest must be assumed, or the files
+    are not comparable. Ends with 0 unchanged or improved, 3 regressed, 4 inconclusive or
+    insufficient baseline, 5 invalid or missing, 6 not comparable, 2 unreadable.
 
-    Examples:
+    For example:
+
       kunline compare before.jsonl after.jsonl --assume-same all --assume-same requests=200
 
-      kunline compare ed2ac6d66903 3f5a11a4df82
+      kunline compare cpu-sglang-0.5.18 cpu-sglang-0.5.23
     """
     policy, metrics = _asked(tolerance, metric, min_repeats)
     assumptions = assumptions_of(assume_same)
@@ -107,7 +110,7 @@ def compare(
             assumptions=assumptions,
         )
     except (NoReadingsError, OverruledError) as error:
-        typer.echo(str(error), err=True)
+        typer.echo(plain(str(error)), err=True)
         raise typer.Exit(USAGE) from error
     show(answer, as_json=as_json)
     raise typer.Exit(EXIT_CODE[answer.outcome])
@@ -148,8 +151,11 @@ def are_files(side: str) -> bool:
 
 
 def are_stored(*sides: str) -> bool:
-    """Return whether no side is a file, and each reads like a run's id or a stack's key."""
-    return all(_STORED.fullmatch(side) and not are_files(side) for side in sides)
+    """Return whether no side is a file, and each reads like a run's id or a stack's key or name."""
+    return all(
+        _STORED.fullmatch(side) and not has_result_suffix(side) and not are_files(side)
+        for side in sides
+    )
 
 
 def show(answer: ComparisonRead, *, as_json: bool) -> None:
@@ -167,7 +173,7 @@ def _show_stored(answer: CellsCompared, *, as_json: bool) -> int:
     else:
         typer.echo(str(answer.outcome))
         for each in answer.differences:
-            typer.echo(f"  {each.field}: baseline {each.baseline}, candidate {each.candidate}")
+            typer.echo(plain(f"  {difference_line(each)}"))
     return EXIT_CODE[answer.outcome]
 
 
@@ -208,5 +214,11 @@ def _require_no_rule_of_files(options: Mapping[str, object]) -> None:
 
 def _require_files(*sides: str) -> None:
     for side in sides:
-        if not are_files(side):
-            raise typer.BadParameter(f"no file {side}, and it is no run's id or stack's key")
+        if are_files(side):
+            continue
+        if are_stored(side) and any(map(are_files, sides)):
+            raise typer.BadParameter(
+                f"no file {side}, and a file is compared with files only; to hold it to what is "
+                "stored, `kunline import` it"
+            )
+        raise typer.BadParameter(f"no file {side}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from service.cli.exit_codes import OPERATIONAL, USAGE
+from service.cli.plain import plain
 from service.client import Client, RefusedError, ServiceAwayError, connected
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -39,4 +40,5 @@ def service(url: str, token: str | None) -> Iterator[Client]:
 
 def complain(message: str) -> None:
     """Print a message for a person to stderr; stdout belongs to the answer."""
-    print(f"kunline: {message}", file=sys.stderr, flush=True)  # noqa: T201 — the CLI's voice
+    lines = "\n".join(map(plain, message.split("\n")))
+    print(f"kunline: {lines}", file=sys.stderr, flush=True)  # noqa: T201 — the CLI's voice

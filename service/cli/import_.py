@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
 from service.cli.exit_codes import USAGE
@@ -19,8 +19,10 @@ from service.cli.import_tally import Tally
 from service.cli.import_upload import Source, Upload
 from service.cli.matrix import MatrixOption
 from service.cli.person import user_name
+from service.cli.plain import plain
 from service.cli.read import mapped_or_exit
 from service.cli.result_paths import STDIN, paths_of
+from service.cli.stated import checked, require_time
 from service.formats.chosen_stacks import ChosenStack, chosen, chosen_file
 from service.formats.condition_files import SUFFIX, StatedCondition, read_condition
 from service.formats.identities import Name
@@ -30,6 +32,7 @@ from service.formats.yaml_file import FileProblemsError
 
 NAME: TypeAdapter[str] = TypeAdapter(Name)
 REASON: TypeAdapter[str] = TypeAdapter(Reason)
+LAST_SECOND = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 Files = Annotated[
@@ -93,7 +96,8 @@ def import_results(
 
     Ends with 0 when all are stored, 5 when one is invalid, 2 when one was refused or unreadable.
 
-    Example:
+    For example:
+
       kunline import results/*.jsonl --condition chat-16.yaml --stack p800-sglang-kunlun-0.5.17
     """
     stated, ordered = stated_or_exit(matrix, condition, stack)
@@ -101,9 +105,9 @@ def import_results(
     statement = Statement(
         condition=stated,
         stack=ordered.order(),
-        host=_checked(NAME, "--host", host),
+        host=checked(NAME, "--host", host),
         launch_per=launch_per,
-        correct=_checked(REASON, "--correct", correct),
+        correct=checked(REASON, "--correct", correct),
         who=user_name(),
         dry_run=dry_run,
     )
@@ -129,16 +133,6 @@ def stated_or_exit(
         raise typer.Exit(USAGE) from error
 
 
-def _checked(shape: TypeAdapter[str], option: str, text: str | None) -> str | None:
-    """Return an option's text as the service takes it. Raises BadParameter."""
-    if text is None:
-        return None
-    try:
-        return shape.validate_python(text)
-    except ValidationError as error:
-        raise typer.BadParameter(f"{option}: {error.errors()[0]['msg']}") from error
-
-
 @contextmanager
 def _sources(paths: Sequence[str], measured_at: datetime | None) -> Iterator[list[Source]]:
     """Open the files as what can be read more than once; stdin is kept in a file meanwhile."""
@@ -147,7 +141,7 @@ def _sources(paths: Sequence[str], measured_at: datetime | None) -> Iterator[lis
 
 
 def _source(shown: str, folder: Path, measured_at: datetime | None) -> Source:
-    path = Path(shown)
+    path, now = Path(shown), datetime.now(UTC)
     if shown == STDIN:
         path = folder / "stdin"
         with path.open("wb") as kept:
@@ -156,8 +150,11 @@ def _source(shown: str, folder: Path, measured_at: datetime | None) -> Source:
         state = path.stat()
     except (OSError, ValueError):
         # Whoever reads it says what is wrong with it.
-        return Source(shown, path, Dated(datetime.now(UTC), "file"), 0)
+        return Source(shown, path, Dated(now, "file"), 0)
     if measured_at is not None:
-        return Source(shown, path, Dated(measured_at.replace(tzinfo=UTC), "stated"), state.st_size)
-    changed = datetime.fromtimestamp(state.st_mtime, tz=UTC)
-    return Source(shown, path, Dated(changed, "file"), state.st_size)
+        stated = require_time(measured_at.replace(tzinfo=UTC), now=now, of="--measured-at")
+        return Source(shown, path, Dated(stated, "stated"), state.st_size)
+    # Beyond what a date can say, a time is in the future as well.
+    changed = datetime.fromtimestamp(min(max(state.st_mtime, 0), LAST_SECOND), tz=UTC)
+    dated = require_time(changed, now=now, of=f"the time of change of {plain(shown)}")
+    return Source(shown, path, Dated(dated, "file"), state.st_size)

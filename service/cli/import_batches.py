@@ -1,6 +1,5 @@
 """Results in batches that one call of the service takes, with what is stated of them."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -30,8 +29,6 @@ from service.formats.tools.texts import Written
 BATCH_RESULTS = 200
 BATCH_BYTES = 4 * 2**20
 LEVEL = 3
-# Details of each request: to look for secrets in them takes longer than all else.
-_NUMBERS = re.compile(rb"(\[[-+.,0-9eE \[\]]{200,}\])")
 # No load lasts longer; a file that says so tells no time.
 LONGEST_S = 366 * 86_400.0
 
@@ -138,20 +135,13 @@ def results_of(
 
 def text_of(written: Written) -> Artefact:
     """Return the tool's own text as it is kept: byte-exact, but for its secrets."""
-    content = _without_secrets(written.text or b"")
+    content = redacted_bytes(written.text or b"")
     return Artefact.model_construct(
         name=TEXT_NAME,
         media_type="text/plain",
         digest=sha256(content).hexdigest(),
         zstd=zstandard.ZstdCompressor(level=LEVEL).compress(content),
     )
-
-
-def _without_secrets(text: bytes) -> bytes:
-    """Return a text without its secrets; lists of numbers, which are most of some, hold none."""
-    pieces = _NUMBERS.split(text)
-    pieces[::2] = map(redacted_bytes, pieces[::2])
-    return b"".join(pieces)
 
 
 def finding_of(finding: Finding) -> GateFinding:

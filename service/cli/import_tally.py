@@ -9,10 +9,12 @@ import typer
 
 from service.cli.exit_codes import DONE, USAGE, VALIDITY_EXIT_CODE
 from service.cli.lines import unreadable_line
+from service.cli.plain import plain
 from service.domain.reading import Unreadable
 from service.domain.validity import Validity
 from service.formats.imports import ImportRead, ResultRead, ResultState
 from service.formats.readings import UnreadableRead
+from service.formats.verdicts import DifferenceRead
 
 # More lines than this of one kind are counted and not printed; --json has them all.
 LINES_MAX = 20
@@ -92,15 +94,16 @@ class Tally:
 
 
 def _line(result: ResultRead) -> str:
-    where = f"{result.file}:{result.line}: {result.state}: {result.reason}"
+    where = plain(f"{result.file}:{result.line}: {result.state}: {result.reason}")
     held = f" (run {result.run_id})" if result.run_id else ""
-    fields = "".join(
-        f"\n    {each.field}: stated {each.candidate}, stored {each.baseline}"
-        if each.field.startswith("stored.")
-        else f"\n    {each.field}: stated {each.baseline}, the file tells {each.candidate}"
-        for each in result.differences
-    )
+    fields = "".join(f"\n    {plain(_words(each))}" for each in result.differences)
     return f"{where}{held}{fields}"
+
+
+def _words(each: DifferenceRead) -> str:
+    if each.field.startswith("stored."):
+        return f"{each.field}: stated {each.candidate}, stored {each.baseline}"
+    return f"{each.field}: stated {each.baseline}, the file tells {each.candidate}"
 
 
 def _print(lines: Iterable[str]) -> None:

@@ -1,22 +1,28 @@
 """Lines for a person: readings and verdicts in words, scaled for the eye."""
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from service.cli.plain import plain
 from service.domain.assumption import GATES, NOT_TOLD
-from service.domain.metric import Unit
+from service.domain.difference import WITHIN
+from service.domain.metric import METRICS, Unit
 from service.domain.verdict import Outcome
 from service.formats.readings import UnreadableRead, ValueRead
-from service.formats.verdicts import AssumedRead, ComparisonRead, VerdictRead
+from service.formats.verdicts import AssumedRead, ComparisonRead, DifferenceRead, VerdictRead
 
 MILLISECONDS_PER_SECOND = 1000
+# Where the next of several reasons begins: each names the side that it is of.
+_OF_A_SIDE = re.compile(r"(?:(?<=:) |; )(?=(?:baseline|candidate): )")
 # Above it, a list of options is longer than the sentence it stands in.
 OPTIONS_SHOWN = 6
 
 
 def percent(ratio: float) -> str:
-    """Return a ratio as a signed percentage: +4.2 %."""
-    return f"{ratio:+.1%}".replace("%", " %")
+    """Return a ratio as a signed percentage: +4.2 %, and +0.0 % for whatever rounds to nothing."""
+    # Adding nothing makes of -0.0 the other zero.
+    return f"{round(ratio, 3) + 0.0:+.1%}".replace("%", " %")
 
 
 def share(ratio: float) -> str:
@@ -33,13 +39,19 @@ def scaled(value: ValueRead | None) -> str:
     return f"{value.value:.2f} {value.unit}"
 
 
+def level(metric: str, value: float | None) -> str:
+    """Return the level of a metric on one side for the eye; '-' for none."""
+    return scaled(value if value is None else ValueRead(value=value, unit=METRICS[metric].unit))
+
+
 def verdict_line(verdict: VerdictRead) -> str:
-    """Return one verdict as one line: word, worsening, interval, tolerance, what could be seen."""
+    """Return one verdict as one line: word, levels, worsening, interval, what could be seen."""
     head = f"{verdict.metric} {verdict.outcome}"
     if verdict.worsening is None or verdict.low is None or verdict.high is None:
         return f"{head}: {verdict.reason}"
+    levels = [level(verdict.metric, each) for each in (verdict.baseline, verdict.candidate)]
     line = (
-        f"{head}: worse by {percent(verdict.worsening)} "
+        f"{head}: {' → '.join(levels)}, worse by {percent(verdict.worsening)} "
         f"(interval {percent(verdict.low)} to {percent(verdict.high)}, "
         f"tolerance {share(verdict.tolerance)})"
     )
@@ -57,16 +69,28 @@ def comparison_lines(comparison: ComparisonRead) -> list[str]:
     if comparison.untold:
         lines += [f"  {line}" for line in _untold_lines(comparison)]
     elif comparison.differences:
-        lines += [
-            f"  {each.field}: baseline {each.baseline}, candidate {each.candidate}"
-            for each in comparison.differences
-        ]
+        lines += [f"  {difference_line(each)}" for each in comparison.differences]
     else:
         lines += [f"  {line}" for line in _verdict_lines(comparison.verdicts)]
+        if comparison.outcome is Outcome.INSUFFICIENT_BASELINE:
+            lines.append(
+                "  more results of the baseline would do, or --min-repeats to ask for fewer"
+            )
     lines += [f"  {line}" for line in _assumed_lines(comparison.assumed)]
     warned = [warning for verdict in comparison.verdicts for warning in verdict.warnings]
     lines += [f"  note: {warning}" for warning in dict.fromkeys([*comparison.warnings, *warned])]
-    return lines
+    return [plain(line) for line in lines]
+
+
+def difference_line(difference: DifferenceRead) -> str:
+    """Return one differing field with both values, and whose they are.
+
+    Where one side is at odds with itself, both are its own.
+    """
+    if WITHIN in difference.field:
+        return f"{difference.field}: {difference.baseline}, {difference.candidate}"
+    values = f"baseline {difference.baseline}, candidate {difference.candidate}"
+    return f"{difference.field}: {values}"
 
 
 def _untold_lines(comparison: ComparisonRead) -> list[str]:
@@ -117,11 +141,20 @@ def _verdict_lines(verdicts: Sequence[VerdictRead]) -> list[str]:
         names: dict[str, list[str]] = {}
         for verdict in group:
             names.setdefault(f"{verdict.outcome}: {verdict.reason}", []).append(verdict.metric)
-        lines += [f"{', '.join(metrics)} {reason}" for reason, metrics in names.items()]
+        for reason, metrics in names.items():
+            lines += _reason_lines(f"{', '.join(metrics)} {reason}")
     return lines
+
+
+def _reason_lines(line: str) -> list[str]:
+    """Return one reason as one line, and several, each of which names its side, as a list."""
+    head, *reasons = _OF_A_SIDE.split(line)
+    if len(reasons) <= 1:
+        return [line]
+    return [head, *(f"  {reason}" for reason in reasons)]
 
 
 def unreadable_line(unreadable: UnreadableRead) -> str:
     """Return one unreadable part as a line, with the place it stands."""
     line = "" if unreadable.line is None else f":{unreadable.line}"
-    return f"{unreadable.file}{line} unreadable: {unreadable.code}: {unreadable.message}"
+    return plain(f"{unreadable.file}{line} unreadable: {unreadable.code}: {unreadable.message}")

@@ -51,7 +51,8 @@ def check(
 
     Each problem is a line: file:line: field: what is wrong. Exit code 0 when there is none, else 2.
 
-    Examples:
+    For example:
+
       kunline matrix check
 
       kunline matrix check ../our-matrix --json

@@ -91,7 +91,8 @@ def plan(
     With --power it also says how many launches and repeats each cell needs for its tolerance, and
     what they cost; it asks the service what noise is known, and takes a prior where none is.
 
-    Examples:
+    For example:
+
       kunline plan demo
 
       kunline plan demo --stack cpu-sglang-0.5.18 --stack cpu-sglang-0.5.23

@@ -46,14 +46,17 @@ def read(
 ) -> None:
     """Parse benchmark result files: values in base units, and whether they may be judged.
 
-    Which tool wrote a file is seen from its content, whatever its name; .gz is unpacked. Files may
-    be of any size: with --json each result is printed as it is read, one a line.
+    Which tool wrote a file is seen from its content, whatever its name; .gz is unpacked. Known are
+    the tools of SGLang and vLLM, server logs and /server_info, evalscope perf, guidellm, aiperf,
+    genai-perf, InferenceX, inference-perf and llmperf; any CSV is read with --mapping. Files may be
+    of any size: with --json each result is printed as it is read, one a line.
 
     Ends with 0 when everything was readable and nothing is invalid, 5 when a result is invalid,
     2 when something could not be read. A bare file does not tell its whole condition: its results
     are incomplete at best.
 
-    Examples:
+    For example:
+
       kunline read results/*.jsonl
 
       kunline read results/ server.log --json

@@ -28,6 +28,11 @@ def paths_of(source: str, *, text_tools: Sequence[TextTool] = ()) -> list[str]:
         return [source]
 
 
+def has_result_suffix(name: str) -> bool:
+    """Return whether a name ends as those of result files do, packed ones too."""
+    return name.lower().removesuffix(".gz").endswith((*SUFFIXES, *TEXT_SUFFIXES))
+
+
 def _found(source: str, text_tools: Sequence[TextTool]) -> list[str]:
     path = Path(source)
     if path.is_dir():
@@ -40,7 +45,7 @@ def _found(source: str, text_tools: Sequence[TextTool]) -> list[str]:
 
 
 def _is_result(path: Path, text_tools: Sequence[TextTool]) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    if not name.endswith((*SUFFIXES, *TEXT_SUFFIXES)) or not path.is_file():
+    if not has_result_suffix(path.name) or not path.is_file():
         return False
+    name = path.name.lower().removesuffix(".gz")
     return name.endswith(SUFFIXES) or is_text_result(path, text_tools=text_tools)

@@ -8,7 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from service.cli.lines import scaled, unreadable_line
-from service.cli.tables import console
+from service.cli.plain import plain
+from service.cli.tables import console, fits
+from service.domain.resolution import Fact
 from service.domain.validity import Validity
 from service.formats.readings import INCOMPLETE, ProblemRead, ReadingRead, UnreadableRead
 
@@ -17,9 +19,9 @@ _COLUMNS = frozenset(COLUMNS)
 # More rows, or more lines about what is wrong, nobody reads; --json prints all of them.
 MAX_ROWS = 500
 MAX_LINES = 200
-WIDEST = 10_000
 STYLE = {Validity.INVALID: "magenta", Validity.INCOMPLETE: "yellow", Validity.VALID: "green"}
 FACTS_SHOWN = 6
+VALUES_SHOWN = 3
 
 
 class ResultTable:
@@ -65,15 +67,16 @@ class ResultTable:
         if self._rows:
             out, table = console(), self._table()
             # A table that does not fit breaks every path in it; lines may wrap where they like.
-            if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
+            if fits(table, out):
                 out.print(table)
+                self._show_other_values(out)
             else:
                 self._show_lines(out)
         more = self._failures - len(self._invalid)
         if more > 0:
             self._invalid.append(f"and {more} more of this; --json tells all of it")
         for line in (*self._more_rows(), *self._invalid, *self._told, *self._counted()):
-            typer.echo(line)
+            typer.echo(plain(line))
         for line in self._unreadable:
             typer.echo(line, err=True)
         if (more := self.unreadable - len(self._unreadable)) > 0:
@@ -89,29 +92,32 @@ class ResultTable:
         self._examples.setdefault(problem.code, problem.message)
 
     def _table(self) -> Table:
-        table = Table("result", "tool", "validity")
+        table = Table("result", "tool", "load", "validity")
         for name in COLUMNS:
             table.add_column(name, justify="right")
         for reading in self._rows:
             table.add_row(
-                Text(f"{reading.file}:{reading.line}"),
-                Text(_tool(reading)),
+                Text(plain(f"{reading.file}:{reading.line}")),
+                Text(plain(_tool(reading))),
+                Text(plain(_load(reading))),
                 Text(reading.validity, style=STYLE[reading.validity]),
                 *(scaled(reading.metrics.get(name)) for name in COLUMNS),
             )
         return table
 
+    def _show_other_values(self, out: Console) -> None:
+        for reading in self._rows:
+            if reading.metrics and not (reading.metrics.keys() & _COLUMNS or reading.resolution):
+                line = f"{reading.file}:{reading.line} has {', '.join(_values(reading))}"
+                out.print(Text(plain(line)), soft_wrap=True)
+
     def _show_lines(self, out: Console) -> None:
         for reading in self._rows:
-            values = [
-                f"{name} {scaled(value)}"
-                for name in COLUMNS
-                if (value := reading.metrics.get(name)) is not None
-            ]
-            where = Text(f"{reading.file}:{reading.line} ", style="bold")
+            told = [_tool(reading), _load(reading), *_values(reading)]
+            where = Text(plain(f"{reading.file}:{reading.line} "), style="bold")
             validity = Text(reading.validity, style=STYLE[reading.validity])
-            told = Text(f"  {', '.join((_tool(reading), *values))}")
-            for line in (Text.assemble(where, validity), told):
+            words = Text(plain(f"  {', '.join(word for word in told if word)}"))
+            for line in (Text.assemble(where, validity), words):
                 out.print(line, soft_wrap=True)
 
     def _more_rows(self) -> list[str]:
@@ -131,6 +137,30 @@ class ResultTable:
 
 def _tool(reading: ReadingRead) -> str:
     return f"{reading.tool} {reading.tool_version or ''}".strip()
+
+
+def _load(reading: ReadingRead) -> str:
+    """Return how the server was pressed, as far as the file tells: 128→64 concurrency 8."""
+    told = reading.condition
+    lengths = [told.get("input_tokens"), told.get("output_tokens")]
+    rate, concurrency = told.get("request_rate"), told.get("concurrency")
+    kind = "batch" if told.get("load") == "batch" else "concurrency"
+    words = [
+        "→".join(map(_number, lengths)) if None not in lengths else "",
+        f"{kind} {concurrency}" if concurrency is not None else "",
+        f"rate {_number(rate)}/s" if rate not in {None, "inf"} else "",
+    ]
+    return " ".join(word for word in words if word)
+
+
+def _number(fact: Fact) -> str:
+    return f"{fact:g}" if isinstance(fact, float) else str(fact)
+
+
+def _values(reading: ReadingRead) -> list[str]:
+    """Return what people look at first, or of a result that has none of it, what it has."""
+    names = [name for name in COLUMNS if name in reading.metrics] or list(reading.metrics)
+    return [f"{name} {scaled(reading.metrics[name])}" for name in names[:VALUES_SHOWN]]
 
 
 def _facts(reading: ReadingRead) -> str:

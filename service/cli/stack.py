@@ -15,7 +15,9 @@ from service.cli.exit_codes import OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plan import WithOption, overrides
 from service.cli.processes import module
+from service.domain.difference import ABSENT
 from service.domain.key import short
+from service.domain.layer import Layer
 from service.domain.stack_difference import ComponentChange, Default, DefaultChanges, OneSided
 from service.formats.chosen_stacks import ChosenStack, OverrideError, chosen, with_overrides
 from service.formats.matrix_files import UnknownFileError, read_matrix
@@ -31,6 +33,8 @@ QUESTIONS = TypeAdapter(tuple[FlagsQuestion, ...])
 ANSWERS = TypeAdapter(tuple[FlagsAnswer, ...])
 # Two builds of half an hour each, and some time to ask what was built.
 LIMIT_S = 7800.0
+# The component that stands for all that is in a container's image.
+IMAGE = "image"
 
 Ask = Callable[[Sequence[FlagsQuestion]], Sequence[FlagsAnswer]]
 
@@ -65,7 +69,8 @@ def diff(
     The defaults are those of the releases as installed in this host's cache of environments.
     --with changes B. Exit code 0 whatever the difference is.
 
-    Examples:
+    For example:
+
       kunline stack diff cpu-sglang-0.5.18 cpu-sglang-0.5.23
 
       kunline stack diff cpu-sglang-0.5.18 cpu-sglang-0.5.23 --build --json
@@ -142,13 +147,44 @@ def page(found: StackDifference) -> str:
         f"{side.name} ({short(side.key)})" for side in (found.baseline, found.candidate)
     )
     parts = [head]
-    parts += _section(f"components, to be restarted: {found.scope}", _component_rows(pinned))
+    listed, untold = _without_image_content(pinned)
+    title = f"components, to be restarted: {found.scope}"
+    parts += [f"{part}{untold}" for part in _section(title, _component_rows(listed))]
     parts += _section("recorded, outside the key", _component_rows(recorded))
     arguments = [(each.field, each.baseline, each.candidate) for each in found.arguments]
     parts += _section("server arguments and environment that the stacks bring", arguments)
     if not found.components and not found.arguments:
         parts.append("The two stacks pin the same.")
     return "\n\n".join([*parts, *_defaults(found.defaults)])
+
+
+def _without_image_content(
+    changes: Sequence[ComponentChange],
+) -> tuple[Sequence[ComponentChange], str]:
+    """Return the changes without packages that one side pins and the other's image may hold.
+
+    No stack file lists what is inside an image, so that a package is absent from it is not known.
+    """
+    of_image = {
+        side
+        for change in changes
+        if change.name == IMAGE
+        for side in ("baseline", "candidate")
+        if getattr(change, side) != ABSENT
+    }
+    if len(of_image) != 1:
+        return changes, ""
+    (side,) = of_image
+    hidden = [
+        change
+        for change in changes
+        if change.layer is Layer.PACKAGES and getattr(change, side) == ABSENT
+    ]
+    told = (
+        f"\n  {len(hidden)} more packages are pinned on one side, and the image of the other does"
+    )
+    told += " not tell whether it has them; --json names them"
+    return [change for change in changes if change not in hidden], told if hidden else ""
 
 
 def _component_rows(changes: Sequence[ComponentChange]) -> list[tuple[str, ...]]:

@@ -4,16 +4,12 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from service.cli.lines import percent, scaled, share
+from service.cli.lines import level, percent, share
 from service.cli.tables import console, print_table
-from service.domain.metric import METRICS
 from service.domain.verdict import Outcome
 from service.formats.comparisons import CellComparison
-from service.formats.readings import ValueRead
 from service.formats.verdicts import VerdictRead
 
-# That two stacks differ in it is what is being compared.
-VERSION = "version"
 # What the table takes with the longest words in it.
 TABLE_WIDTH = 170
 STYLE = {
@@ -82,8 +78,8 @@ def _columns(verdict: VerdictRead) -> tuple[str | Text, ...]:
     estimated = verdict.worsening is not None
     return (
         verdict.metric,
-        _value(verdict.metric, verdict.baseline),
-        _value(verdict.metric, verdict.candidate),
+        level(verdict.metric, verdict.baseline),
+        level(verdict.metric, verdict.candidate),
         percent(verdict.worsening) if verdict.worsening is not None else "-",
         f"{percent(verdict.low or 0.0)} to {percent(verdict.high or 0.0)}" if estimated else "-",
         _styled(verdict.outcome),
@@ -91,12 +87,6 @@ def _columns(verdict: VerdictRead) -> tuple[str | Text, ...]:
         if verdict.smallest_detectable is not None
         else verdict.reason,
     )
-
-
-def _value(metric: str, value: float | None) -> str:
-    if value is None:
-        return "-"
-    return scaled(ValueRead(value=value, unit=METRICS[metric].unit))
 
 
 def _styled(word: Outcome) -> Text:
@@ -111,10 +101,4 @@ def _notes(cells: Sequence[CellComparison]) -> list[str]:
         for verdict in cell.comparison.verdicts
         for warning in verdict.warnings
     ]
-    settled = [
-        f"the server settled {each.field} differently: {each.baseline} → {each.candidate}"
-        for cell in cells
-        for each in cell.resolution
-        if each.field != VERSION
-    ]
-    return list(dict.fromkeys([*warned, *judged, *settled]))
+    return list(dict.fromkeys([*warned, *judged]))

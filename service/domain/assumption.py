@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from math import inf, isfinite
 from types import MappingProxyType
+from typing import TypeGuard
 
 from service.domain.difference import Difference, text_of
 from service.domain.key import canonical_json
@@ -47,6 +49,7 @@ NEEDED = MappingProxyType(
     }
 )
 REQUESTS = "requests"
+ARGUMENTS = "server_arguments"
 # Not a field: that the gates hold which a file leaves open. It is assumed like one.
 GATES = "gates"
 # What may be assumed: each field above, the gates, or whatever of them turns out to be needed.
@@ -57,6 +60,25 @@ NOT_TOLD = "(not told)"
 _IMPLIED_BY = MappingProxyType({"load": "request_rate"})
 # A fixed batch is sent at once, as many requests as it is large, all of one length.
 _NOT_OF_A_BATCH = frozenset({"range_ratio", "request_rate", REQUESTS})
+
+_COUNTS = frozenset(
+    {
+        "card_count",
+        "tp",
+        "pp",
+        "dp",
+        "ep",
+        "input_tokens",
+        "output_tokens",
+        "concurrency",
+        REQUESTS,
+        "shared_prefix_tokens",
+        "warmup_requests",
+    }
+)
+_NUMBERS = frozenset({"range_ratio", "request_rate", "temperature"})
+# Where a tool writes null for what was not asked for.
+_MAY_BE_NONE = frozenset({"input_tokens", "output_tokens", "concurrency", *_NUMBERS})
 
 Told = Mapping[str, Fact]
 
@@ -77,6 +99,13 @@ class ValueNotTakenError(ValueError):
         super().__init__(f"{name} is assumed as it is, without a value")
 
 
+class WrongValueError(ValueError):
+    """A value is none that the field can have."""
+
+    def __init__(self, name: str, value: Fact, wanted: str) -> None:
+        super().__init__(f"{name} is {wanted}, and {text_of(value)} is none")
+
+
 class OverruledError(ValueError):
     """An assumption says otherwise than a file tells."""
 
@@ -92,7 +121,7 @@ class Assumptions:
     """What whoever compares says of both sides.
 
     values: by field. alike: fields said to be the same, whatever they are; may hold GATES and ALL.
-    Raises UnknownFieldError and ValueNotTakenError.
+    Raises UnknownFieldError, ValueNotTakenError and WrongValueError.
     """
 
     values: Mapping[str, Fact] = field(default_factory=dict)
@@ -102,9 +131,10 @@ class Assumptions:
         for name in (*self.values, *self.alike):
             if name not in NEEDED and name not in {GATES, ALL}:
                 raise UnknownFieldError(name)
-        for name in self.values:
+        for name, value in self.values.items():
             if name in {GATES, ALL}:
                 raise ValueNotTakenError(name)
+            _require_value(name, value)
 
     def cover(self, name: str) -> bool:
         """Return whether a field is assumed to be the same on both sides."""
@@ -177,6 +207,28 @@ def _require_no_overruling(baseline: Told, candidate: Told, assumptions: Assumpt
         for side, told in (("baseline", baseline), ("candidate", candidate)):
             if name in told and canonical_json(told[name]) != canonical_json(value):
                 raise OverruledError(name, value, told[name], side)
+
+
+def _require_value(name: str, value: Fact) -> None:
+    """Raise WrongValueError for a value that the field cannot have: gates are asked by it."""
+    if name in _COUNTS:
+        wanted, fits = "a whole number, not below 0", _is_number(value) and value == int(value)
+    elif name in _NUMBERS:
+        wanted, fits = "a number, not below 0, or inf", value == "inf" or _is_number(value)
+    elif name == "ignore_eos":
+        wanted, fits = "true or false", isinstance(value, bool)
+    else:
+        wanted = "a word or a number"
+        fits = value != "" and not (isinstance(value, float) and not isfinite(value))
+    if not fits and not (value is None and name in _MAY_BE_NONE):
+        raise WrongValueError(name, value, wanted)
+
+
+def _is_number(value: Fact) -> TypeGuard[int | float]:
+    """Return whether a value is a finite number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < inf
 
 
 def _shown(told: Told, name: str) -> str:

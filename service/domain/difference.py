@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from service.domain.key import canonical_json, plain
 
 ABSENT = "(absent)"
+# In the name of a field whose two values stand on one side, which therefore contradicts itself.
+WITHIN = "within the"
 
 
 @dataclass(frozen=True, slots=True)

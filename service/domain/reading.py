@@ -1,12 +1,16 @@
 """A reading: one result parsed from a benchmark tool's file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from service.domain.gates import check
+from service.domain.odds import at_odds
 from service.domain.resolution import Fact, Resolution
 from service.domain.tail import withheld
 from service.domain.validity import Finding, RunFacts, Validity, validity_of
+
+# A value of so many characters holds ten digits or more.
+UNMISTAKABLE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,19 @@ class Reading:
         kept_back = withheld(self.metrics, self.facts.requests_completed)
         offered = {name: value for name, value in self.metrics.items() if name not in kept_back}
         object.__setattr__(self, "withheld", {**self.withheld, **kept_back})
+        object.__setattr__(self, "facts", replace(self.facts, at_odds=at_odds(self.metrics)))
         object.__setattr__(self, "metrics", offered)
+
+    @property
+    def identity(self) -> object | None:
+        """What tells this result from any other; None where its values are too few or too round.
+
+        A result with all its digits is never measured twice: whatever agrees in every value and
+        every count is a copy. One that was rounded may well read like another.
+        """
+        if not any(len(repr(value)) >= UNMISTAKABLE for value in self.metrics.values()):
+            return None
+        return self.tool, frozenset(self.metrics.items()), self.facts
 
     @property
     def findings(self) -> tuple[Finding, ...]:

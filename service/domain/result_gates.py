@@ -141,8 +141,21 @@ def _not_finite(facts: RunFacts) -> Finding | None:
     shown = ", ".join(facts.not_finite[:NAMES_SHOWN])
     more = len(facts.not_finite) - NAMES_SHOWN
     names = f"{shown} and {more} more" if more > 0 else shown
-    observed = f"NaN or infinity in {names}"
-    return failure(Gate.VALUE_NOT_FINITE, observed=observed, required="finite numbers")
+    observed = f"NaN, infinity or less than 0 in {names}"
+    return failure(Gate.VALUE_NOT_FINITE, observed=observed, required="finite numbers from 0 on")
+
+
+def _part(facts: RunFacts) -> Finding | None:
+    if not facts.part_of_a_result:
+        return None
+    return failure(Gate.PART_OF_A_RESULT, observed="values alone", required="a count of requests")
+
+
+def _at_odds(facts: RunFacts) -> Finding | None:
+    if not facts.at_odds:
+        return None
+    shown = "; ".join(facts.at_odds[:NAMES_SHOWN])
+    return failure(Gate.VALUES_AT_ODDS, observed=shown, required="the other way round")
 
 
 def _concurrency(facts: RunFacts) -> Finding | None:
@@ -154,8 +167,9 @@ def _concurrency(facts: RunFacts) -> Finding | None:
     if facts.concurrency >= LEAST_CONCURRENCY_SHARE * asked:
         return None
     too_few = facts.concurrency < INVALID_CONCURRENCY_SHARE * asked
+    share = INVALID_CONCURRENCY_SHARE if too_few else LEAST_CONCURRENCY_SHARE
     observed = f"{facts.concurrency:.2f} in flight"
-    required = f"{INVALID_CONCURRENCY_SHARE if too_few else LEAST_CONCURRENCY_SHARE} of {asked}"
+    required = f"at least {share * asked:.2f}, which is {share} of {asked}"
     return (failure if too_few else warning)(gate, observed=observed, required=required)
 
 
@@ -163,7 +177,8 @@ def _duration(facts: RunFacts) -> Finding | None:
     if facts.duration_s is None or facts.duration_s >= LEAST_DURATION_S:
         return None
     observed = f"{facts.duration_s:.2f} s"
-    return warning(Gate.SHORT_DURATION, observed=observed, required=f"{LEAST_DURATION_S:.0f} s")
+    required = f"at least {LEAST_DURATION_S:.0f} s"
+    return warning(Gate.SHORT_DURATION, observed=observed, required=required)
 
 
 def _tpot_over_itl(facts: RunFacts) -> float | None:
@@ -200,6 +215,8 @@ RESULT_GATES = (
     _itl,
     _tpot_against_itl,
     _not_finite,
+    _at_odds,
+    _part,
     _concurrency,
     _duration,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from service.domain.assumption import (
+    ARGUMENTS,
     GATES,
     NOT_TOLD,
     NOTHING_ASSUMED,
@@ -17,7 +18,7 @@ from service.domain.assumption import (
     settled,
 )
 from service.domain.comparison import Comparison, Obstacle, Side, compare
-from service.domain.difference import Difference, differences
+from service.domain.difference import WITHIN, Difference, differences
 from service.domain.gates import check
 from service.domain.metric import METRICS, Metric
 from service.domain.policy import Policy
@@ -60,8 +61,11 @@ def compare_readings(
     Readings are repeats: all of one arm must tell one and the same condition and tool. Between
     the arms, what both tell must be equal, and what is needed and one of them does not tell must
     be assumed, or nobody knows whether they are comparable. An assumption never makes an invalid
-    side valid. Raises NoReadingsError and OverruledError.
+    side valid. A result that stands in an arm twice is one measurement, and counts once. Raises
+    NoReadingsError and OverruledError.
     """
+    copies = _copies(baseline, candidate)
+    baseline, candidate = _once(baseline), _once(candidate)
     left, right = _flat(baseline, "baseline"), _flat(candidate, "candidate")
     if found := (*_mixed(left, "baseline"), *_mixed(right, "candidate")):
         return Comparison(comparable=False, outcome=Outcome.NOT_COMPARABLE, differences=found)
@@ -78,7 +82,46 @@ def compare_readings(
         untold=(*known.untold, *gates.untold),
     )
     assumed = (*known.assumed, *gates.assumed) if comparison.comparable else ()
-    return replace(comparison, warnings=_warnings(known, *checked), assumed=assumed)
+    warnings = (*copies, *_warnings(known, *checked))
+    return replace(comparison, warnings=warnings, assumed=assumed)
+
+
+def _once(arm: Arm) -> Arm:
+    """Return an arm with each result once, where it stands first: a copy measures nothing anew."""
+    seen: set[object] = set()
+    launches: list[list[Reading]] = []
+    for launch in arm:
+        launches.append([])
+        for each in launch:
+            identity = each.identity
+            if identity is None or identity not in seen:
+                launches[-1].append(each)
+            seen.add(identity)
+    return [launch for launch in launches if launch]
+
+
+def _copies(baseline: Arm, candidate: Arm) -> tuple[str, ...]:
+    """Say which results stand twice in an arm, and which in both."""
+    sides = [
+        Counter(it for each in chain.from_iterable(arm) if (it := each.identity) is not None)
+        for arm in (baseline, candidate)
+    ]
+    twice = [
+        f"{name}: {copies} of {sum(map(len, arm))} results are copies of others, and not counted"
+        for name, arm, side in zip(
+            ("baseline", "candidate"), (baseline, candidate), sides, strict=True
+        )
+        if (copies := side.total() - len(side))
+    ]
+    both = len(sides[0].keys() & sides[1].keys())
+    return (
+        *twice,
+        *(
+            [f"{both} results stand on both sides: they are compared with themselves"]
+            if both
+            else []
+        ),
+    )
 
 
 def _flat(arm: Arm, side: str) -> list[Reading]:
@@ -203,7 +246,7 @@ def _mixed(readings: Sequence[Reading], side: str) -> tuple[Difference, ...]:
             found.setdefault(
                 difference.field,
                 Difference(
-                    f"{difference.field} within the {side}",
+                    f"{difference.field} {WITHIN} {side}",
                     f"{difference.baseline} in line {first.line} of {first.file}",
                     f"{difference.candidate} in line {other.line} of {other.file}",
                 ),
@@ -225,10 +268,19 @@ def _warnings(
     differing = changed(baseline[0].reading.resolution, candidate[0].reading.resolution)
     return (
         *([f"only one side tells {', '.join(one_sided)}"] if one_sided else []),
-        *notes(differing),
+        *notes(differing, asked=() if _asked_is_known(known) else None),
         *_warned(baseline, "baseline"),
         *_warned(candidate, "candidate"),
     )
+
+
+def _asked_is_known(known: Settled) -> bool:
+    """Return whether both servers were asked for the same: told, or said by whoever compares.
+
+    What a file tells of a server is what it settled, whether somebody asked for that or not.
+    """
+    both = known.baseline.keys() & known.candidate.keys()
+    return ARGUMENTS in both or ARGUMENTS in {each.field for each in known.assumed}
 
 
 def _warned(side: Sequence[_Checked], name: str) -> list[str]:

@@ -40,6 +40,8 @@ class Gate(StrEnum):
     ITL_ZERO = "itl_zero"
     TPOT_AGAINST_ITL = "tpot_against_itl"
     VALUE_NOT_FINITE = "value_not_finite"
+    VALUES_AT_ODDS = "values_at_odds"
+    PART_OF_A_RESULT = "part_of_a_result"
     CONCURRENCY_NOT_REACHED = "concurrency_not_reached"
     SHORT_DURATION = "short_duration"
     CACHE_NOT_FLUSHED = "cache_not_flushed"
@@ -77,7 +79,9 @@ SENTENCES = MappingProxyType(
         Gate.TTFT_ZERO: "the median time to first token must be above zero",
         Gate.ITL_ZERO: "the median gap between tokens must be above zero",
         Gate.TPOT_AGAINST_ITL: "time per token and gap between tokens must be of one size",
-        Gate.VALUE_NOT_FINITE: "every value must be a finite number",
+        Gate.VALUE_NOT_FINITE: "every value must be a finite number, not below 0",
+        Gate.PART_OF_A_RESULT: "a file must tell how its requests fared for its values to count",
+        Gate.VALUES_AT_ODDS: "no value may be larger than one that it is a part of",
         Gate.CACHE_NOT_FLUSHED: "the server must have confirmed that its cache was flushed",
         Gate.CACHE_WARM: "a cold cell must not be served from the prefix cache",
         Gate.CONCURRENCY_NOT_REACHED: (
@@ -163,7 +167,9 @@ class RunFacts:
     back, counted by the client. ttft_p50, tpot_p50, itl_p50: seconds. streamed: False for tools
     that see no single token, whose token gates do not apply. itl_per_token: False where one gap
     may hold several tokens (speculative decoding, stream interval). ignore_eos: None reads as the
-    tools' default, which is to ignore it. not_finite: names of values that were NaN or infinite.
+    tools' default, which is to ignore it. not_finite: names of values: NaN, infinite or below 0.
+    at_odds: pairs of values that cannot both be true, in words (service/domain/odds.py).
+    part_of_a_result: whether the file by its nature cannot tell how many requests completed.
     all_zero: whether every value the tool measured was 0.0. concurrency: requests in flight, mean.
     client_cpu_share: CPU time of the client over the time of the load, 1.0 is one whole core.
 
@@ -199,6 +205,8 @@ class RunFacts:
     tpot_p50: float | None = None
     itl_p50: float | None = None
     not_finite: tuple[str, ...] = ()
+    at_odds: tuple[str, ...] = ()
+    part_of_a_result: bool = False
     all_zero: bool = False
     cold: bool | None = None
     cache_flushed: bool | None = None

@@ -4,19 +4,19 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from service.formats.identities import Key, KeyBegin, Name
+from service.formats.identities import Key, Name, StackAsked
 from service.formats.messages import Message
 
 
 class BaselinePin(Message):
-    """What to pin: a stack by its key or how that begins, for the cells it was measured in.
+    """What to pin: a stack, by key, first digits or name, for the cells it was measured in.
 
     session_id: only the cells measured in that session. condition_keys: only these conditions.
     why: kept beside the pin. who: a person's name; a token's name is kept where there is one.
     """
 
     channel: Name = "main"
-    stack_key: KeyBegin
+    stack_key: StackAsked
     session_id: UUID | None = None
     condition_keys: tuple[Key, ...] = Field(default=(), max_length=2000)
     why: str = Field(min_length=1, max_length=1000)

@@ -14,10 +14,10 @@ from service.formats.messages import Message
 Keyed = TypeVar("Keyed", bound=Message)
 
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="A SHA-256 in hex.")]
-KeyBegin = Annotated[
-    str, Field(pattern=r"^[0-9a-f]{4,64}$", description="A SHA-256 in hex, or how it begins.")
-]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,127}$")]
+StackAsked = Annotated[
+    Name, Field(description="A stack: its key, how that begins (four digits or more), or its name.")
+]
 
 
 def _all_different(value: Sequence[int]) -> Sequence[int]:

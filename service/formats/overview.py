@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, NonNegativeFloat, NonNegativeInt
 
 from service.domain.verdict import Outcome
+from service.formats.events import AnswersTold
 from service.formats.messages import Message
 from service.formats.runners import RunnerRead
 from service.formats.stack_differences import StackNamed
@@ -63,7 +64,8 @@ class SessionTold(Message):
 class NightRead(Message):
     """The sessions that ended within a day of the newest that did, in one sentence's numbers.
 
-    untold: how many of them are not judged yet, and so not in told.
+    untold: how many of them are not judged yet, and so not in told. screen: what the screen says
+    of the series that were measured last in one of them.
     """
 
     since: AwareDatetime
@@ -71,6 +73,7 @@ class NightRead(Message):
     sessions: NonNegativeInt
     untold: NonNegativeInt
     told: CellsTold
+    screen: AnswersTold | None = None
 
 
 class ChannelRead(Message):

@@ -114,9 +114,9 @@ def _problems(findings: tuple[Finding, ...]) -> tuple[ProblemRead, ...]:
         return failures
     open_gates = ", ".join(gate for gate in unknown if gate not in SEEN_ON_HOST_ONLY)
     message = (
-        f"the file alone cannot settle the gates {open_gates}, nor those that need the host"
+        f"the file alone settles neither {open_gates} nor the gates that need the host"
         if open_gates
-        else "the file alone cannot settle the gates that need the host"
+        else "the file alone does not settle the gates that need the host"
     )
     return (*failures, ProblemRead(code=INCOMPLETE, message=message))
 

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, NonNegativeInt
 from service.domain.metric import Better, Unit
 from service.domain.stack import SwapScope
 from service.domain.stack_difference import ComponentChange
+from service.formats.events import ChangePoint, SeriesScreen
 from service.formats.identities import Key
 from service.formats.matrix_view import ConditionFields
 from service.formats.messages import Message
@@ -74,7 +75,8 @@ class SeriesRead(Message):
     """The newest points of a series, in order; cursor asks for those before them.
 
     tolerance: the largest worsening accepted, as a ratio. total: runs in the whole series.
-    hosts: all that measured it.
+    hosts: all that measured it. screens: what the screen says of it, on the host asked for or on
+    each; change_points: where it saw the level change, the newest seen first.
     """
 
     condition_key: Key
@@ -92,6 +94,8 @@ class SeriesRead(Message):
     points: tuple[SeriesPoint, ...]
     total: NonNegativeInt
     cursor: str | None
+    screens: tuple[SeriesScreen, ...] = ()
+    change_points: tuple[ChangePoint, ...] = ()
 
 
 class SeriesOutline(Message):

@@ -1,15 +1,29 @@
 """Withdrawals: a run taken out of every judgement by a person, and taken back."""
 
+import re
 from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from service.domain.withdrawal import Withdrawal
 from service.formats.messages import Message
 
+_NO_WORDS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def _one_line(text: str) -> str:
+    if _NO_WORDS.search(text):
+        raise ValueError("a reason is one line of words, without control characters")
+    return text
+
+
 # Something must be said: a reason of spaces is none.
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+Reason = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=1000),
+    AfterValidator(_one_line),
+]
 Who = Annotated[str | None, Field(min_length=1, max_length=128)]
 
 

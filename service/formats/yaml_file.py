@@ -110,6 +110,8 @@ def _problems(
 ) -> list[FileProblem]:
     found: dict[Place, FileProblem] = {}
     for detail in error.errors(include_url=False):
+        if _follows(detail):
+            continue
         place = _place(read, detail)
         if place in found:
             # A second finding of one place is another branch of 'text or number or …'.
@@ -119,6 +121,14 @@ def _problems(
         line = spot_at(read.spots, place).line
         found[place] = FileProblem(shown, line, _dotted(place), message)
     return list(found.values())
+
+
+def _follows(detail: Mapping[str, Any]) -> bool:
+    """Return whether a list is called too short only because its wrong entries do not count."""
+    if detail["type"] != "too_short":
+        return False
+    counted: int = detail["ctx"]["actual_length"]
+    return len(detail["input"]) > counted
 
 
 def _place(read: Document, detail: Mapping[str, Any]) -> Place:
@@ -144,6 +154,8 @@ def _message(
             return f"{_shortened(detail['input'])} is not valid; {hint(written or '', words)}"
         case "string_type" if isinstance(detail["input"], bool | int | float):
             return f'must be text: write it in quotes, "{written}"'
+        case "too_short":
+            return f"needs at least {detail['ctx']['min_length']}, and has {len(detail['input'])}"
         case "value_error":
             return str(detail["ctx"]["error"])
         case kind if kind in _WANTED:

@@ -12,7 +12,7 @@ from service.domain.audit import Act, Entry, Noun
 from service.domain.cell import Cell
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_new
-from service.store.tables import ImportedRunRow, ImportRow, RunRow
+from service.store.tables import ImportedRunRow, ImportRow, RunRow, WithdrawalRow
 
 # As many results as one statement names at most.
 BATCH = 500
@@ -155,14 +155,19 @@ def entry_of_run(session: ReadSession, run_id: UUID) -> Entry | None:
 
 
 def definition(session: ReadSession, cell: Cell) -> int | None:
-    """Return the definition of their metrics that a cell's imported runs have; None without any."""
+    """Return the definition of their metrics that a cell's imported runs have; None without any.
+
+    A withdrawn run is never judged, so it keeps nothing out.
+    """
     query = (
         select(ImportedRunRow.definition)
         .join(RunRow, RunRow.id == ImportedRunRow.run_id)
+        .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
         .where(
             RunRow.condition_key == cell.condition_key,
             RunRow.protocol_key == cell.protocol_key,
             ImportedRunRow.replaced_at.is_(None),
+            WithdrawalRow.run_id.is_(None),
         )
         .limit(1)
     )

@@ -46,11 +46,13 @@ class StoredRun(NewRun):
     """A run beside what its launch was seen to be, and whether it was withdrawn since.
 
     drift: of its stack; empty where none. resolution: for an imported run, what its file tells.
+    definition: revision of the tool's own meaning of an imported run's values; None of our own.
     """
 
     drift: list[Mapping[str, Any]]
     resolution: Mapping[str, Any]
     withdrawal: Withdrawal | None = None
+    definition: int | None = None
 
     @property
     def is_imported(self) -> bool:
@@ -136,6 +138,12 @@ def of_session(session: ReadSession, session_id: UUID, *, limit: int) -> Sequenc
     return _all(session, _in_order(RunFilter(session_id=session_id), limit))
 
 
+def sessions_of(session: ReadSession, run_ids: Collection[UUID]) -> Collection[UUID]:
+    """Return the sessions that some runs are of; an imported run is of none."""
+    query = select(RunRow.session_id).distinct().where(RunRow.id.in_(sorted(run_ids)))
+    return [found for found in session.scalars(query) if found is not None]
+
+
 def of_stack(
     session: ReadSession,
     stack_key: str,
@@ -213,6 +221,7 @@ def _columns() -> Select[Any]:
             RunRow.__table__,
             LaunchRow.drift,
             func.coalesce(LaunchRow.resolution, ImportedRunRow.resolution).label("resolution"),
+            ImportedRunRow.definition,
             WithdrawalRow.withdrawn_at,
             WithdrawalRow.withdrawn_by,
             WithdrawalRow.reason,
@@ -234,6 +243,7 @@ def _stored(row: RowMapping) -> StoredRun:
         **{name: row[name] for name in NAMES},
         drift=row["drift"] or [],
         resolution=row["resolution"] or {},
+        definition=row["definition"],
         withdrawal=_withdrawal(row) if withdrawn else None,
     )
 

@@ -1,19 +1,23 @@
 """Queries that keep and return stacks."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from pydantic import TypeAdapter
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
-from service.domain.key import canonical_json
+from service.domain.key import canonical_json, short
 from service.domain.stack import Stack
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_absent
 from service.store.tables import StackRow
 
 CONTENT = TypeAdapter(Stack)
+# How many of the stacks that are meant a refusal names.
+SHOWN = 5
+_KEY_BEGINS = re.compile(r"[0-9a-f]{4,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,17 @@ class StoredStack:
 
 
 class UnknownStackError(LookupError):
-    """No stack, or more than one, is stored under that key."""
+    """No stack, or more than one, is stored under that key or name."""
 
-    def __init__(self, key: str, *, found: int = 0) -> None:
-        what = "no stack" if found == 0 else f"{found} stacks begin with"
-        super().__init__(f"{what} {key}")
+    def __init__(self, asked: str, *, found: Sequence[str] = ()) -> None:
+        if not found:
+            super().__init__(
+                f"no stack {asked} is stored: neither a name nor the first digits of a key"
+            )
+            return
+        shown = ", ".join(map(short, found[:SHOWN]))
+        more = ", …" if len(found) > SHOWN else ""
+        super().__init__(f"{asked} is more than one stack; say which by its key: {shown}{more}")
 
 
 def keep(session: WriteSession, stacks: Iterable[StoredStack], *, now: datetime) -> None:
@@ -61,13 +71,19 @@ def names(session: ReadSession, keys: Iterable[str]) -> Mapping[str, str]:
     return {row.key: row.name for row in rows}
 
 
-def read(session: ReadSession, key: str) -> StoredStack:
-    """Return the one stack whose key begins with the text given. Raises UnknownStackError."""
+def read(session: ReadSession, asked: str) -> StoredStack:
+    """Return the one stack of that name, or whose key begins like that. Raises UnknownStackError.
+
+    A stack file that changed has left stacks of one name: then only a key says which is meant.
+    """
+    meant = StackRow.name == asked
+    if _KEY_BEGINS.fullmatch(asked):
+        meant = or_(meant, StackRow.key.startswith(asked, autoescape=True))
     rows = session.scalars(
-        select(StackRow).where(StackRow.key.startswith(key, autoescape=True)).limit(2)
+        select(StackRow).where(meant).order_by(StackRow.key).limit(SHOWN + 1)
     ).all()
     if len(rows) != 1:
-        raise UnknownStackError(key, found=len(rows))
+        raise UnknownStackError(asked, found=[row.key for row in rows])
     return _stored(rows[0])
 
 

@@ -29,7 +29,7 @@ class UnlikeKindsError(ValueError):
     """A run was to be compared with a stack."""
 
     def __init__(self) -> None:
-        super().__init__("a comparison is of two run ids or of two stack keys, not of one each")
+        super().__init__("a comparison is of two run ids or of two stacks, not of one each")
 
 
 class NothingMeasuredError(LookupError):
@@ -55,7 +55,7 @@ class Asked:
 def compare_stored(
     session: ReadSession, *, baseline: str, candidate: str, policy: Policy
 ) -> CellsCompared:
-    """Return the comparison of two runs, by id, or of two stacks, by key or what it begins with.
+    """Return the comparison of two runs, by id, or of two stacks, by a key's first digits or name.
 
     Cells are compared on each host that measured both. Where the sides share no cell the answer
     is a refusal that names the fields in which the two likest cells differ.
@@ -92,7 +92,7 @@ def _sides(session: ReadSession, baseline: str, candidate: str) -> tuple[Asked, 
 
 
 def _run_id(text: str) -> UUID | None:
-    """Return a run's id, which has hyphens, or None for a stack's key, which has none."""
+    """Return a run's id, or None for a stack's key, which has no hyphens, and its name."""
     try:
         return UUID(text) if "-" in text else None
     except ValueError:

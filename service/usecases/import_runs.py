@@ -24,6 +24,7 @@ from service.store.idempotency import Answered
 from service.store.imports import ImportedRun, StoredImport
 from service.store.runs import NewRun
 from service.store.stacks import StoredStack
+from service.usecases.look import look_again, look_at_import
 from service.usecases.sort_import import Bringing, Fresh, sorted_import
 from service.usecases.submit_session import KeyReusedError
 from service.usecases.withdraw_run import entry_of
@@ -70,6 +71,9 @@ def import_runs(
         _keep(session, bringing, fresh, import_id, files, now)
     if fresh.replaced:
         _withdraw(session, bringing, fresh, now)
+        look_again(session, list(fresh.replaced), now=now)
+    if fresh.results:
+        look_at_import(session, import_id, host=bringing.host, now=now)
     return read
 
 

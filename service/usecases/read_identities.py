@@ -16,7 +16,7 @@ def list_stacks(session: ReadSession, *, limit: int) -> tuple[StackOrder, ...]:
 
 
 def read_stack(session: ReadSession, key: str) -> StackOrder:
-    """Return the one stack whose key begins with the text given. Raises UnknownStackError."""
+    """Return the one stack of a name or a key's first digits. Raises UnknownStackError."""
     return _read(stacks.read(session, key))
 
 

@@ -111,9 +111,11 @@ def compared(
     expected: by metric name, the spread that the cell's history knows of on this host.
     """
     seeds = seeds_of_both(pair.baseline.runs, pair.candidate.runs)
+    unlike = _unlike_definitions(pair)
+    candidate = _side(pair.candidate, pair.cell, stored, seeds)
     comparison = compare(
         _side(pair.baseline, pair.cell, stored, seeds),
-        _side(pair.candidate, pair.cell, stored, seeds),
+        replace(candidate, obstacles=(*candidate.obstacles, *unlike)),
         policy=policy,
         expected=expected,
     )
@@ -138,6 +140,23 @@ def _side(arm: Arm, cell: Cell, stored: Stored, seeds: frozenset[int]) -> Side:
         },
         obstacles=_obstacles(arm, usable),
     )
+
+
+def _unlike_definitions(pair: Pair) -> tuple[Obstacle, ...]:
+    """Say it where values of one name mean different things: such a pair is never judged.
+
+    An import refuses it, but what is corrected or taken back comes beside what stands there.
+    """
+    told = {
+        run.definition
+        for run in (*pair.baseline.runs, *pair.candidate.runs)
+        if run.may_be_judged and run.definition is not None
+    }
+    if len(told) <= 1:
+        return ()
+    listed = " and ".join(map(str, sorted(told)))
+    reason = f"its values and those beside them are of definitions {listed}: withdraw one kind"
+    return (Obstacle(Outcome.NOT_COMPARABLE, reason),)
 
 
 def _launches(

@@ -17,7 +17,9 @@ from service.formats.identities import KeyedProtocol
 from service.formats.orders import JobOrder
 from service.formats.reports import GateFinding
 from service.formats.sessions import SessionOrder
+from service.store import stacks
 from service.store.database import reading
+from service.store.stacks import UnknownStackError
 from service.usecases.compare_stored import compare_stored
 from tests.integration import builders, path
 from tests.integration.builders import NEW, OLD, PROTOCOL
@@ -87,6 +89,21 @@ def _do(
 
 def unknown(code: str) -> GateFinding:
     return GateFinding(code=code, severity="unknown", message="…", observed="unknown", required="…")
+
+
+def test_a_stack_is_known_by_its_name_and_by_the_first_digits_of_its_key(engine: Engine) -> None:
+    measure(engine, session_of(OLD))
+    measure(engine, session_of(replace(NEW, name=OLD.name)))
+
+    with reading(engine) as session:
+        found = [stacks.read(session, asked).stack.key for asked in (OLD.key, OLD.key[:6])]
+        with pytest.raises(UnknownStackError, match="more than one stack") as both:
+            stacks.read(session, OLD.name)
+        with pytest.raises(UnknownStackError, match="no stack % is stored"):
+            stacks.read(session, "%")
+
+    assert found == [OLD.key, OLD.key]
+    assert all(key[:12] in str(both.value) for key in (OLD.key, NEW.key))
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -29,7 +29,8 @@ def url(tmp_path: Path) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        pytest.param("nothex", "stack_key", id="no key at all"),
+        pytest.param("no/key", "stack_key", id="neither a key nor a name"),
+        pytest.param("nothex", "no stack nothex is stored", id="a name that no stack has"),
         pytest.param("d4c1dd424d1b", "d4c1dd424d1b", id="the first digits of one nobody stored"),
     ],
 )

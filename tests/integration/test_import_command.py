@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -60,6 +61,47 @@ def test_a_batch_reports_what_became_of_each(address: str, here: Path) -> None:
     assert refused["differences"] == [
         {"field": "traffic.concurrency", "baseline": "8", "candidate": "16"}
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "changed_at"),
+    [
+        (("--measured-at", "9999-12-31"), None),
+        (("--measured-at", "0001-01-01"), None),
+        (("--measured-at", "2019-12-31"), None),
+        ((), 0),
+        ((), 315_532_800),
+        ((), 100_000_000_000),
+    ],
+    ids=["said: far ahead", "said: year one", "said: too early", "1970", "1980", "year 5138"],
+)
+def test_a_time_at_which_nothing_was_measured_is_refused_before_anything_is_sent(
+    said: tuple[str, ...], changed_at: int | None, here: Path, engine: Engine
+) -> None:
+    results.write(here / "out.jsonl", different(1))
+    if changed_at is not None:
+        os.utime(here / "out.jsonl", (changed_at, changed_at))
+
+    found = call("import", "out.jsonl", *STATED, *said)
+
+    assert found.exit_code == 2
+    assert "--measured-at" in found.stderr
+    assert number_of_runs(engine) == 0
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["", "  ", "x" * 5000, "two\nlines", "a\x1b[31mred", "a\0b", "half \ud800"],
+    ids=["nothing", "blanks", "a book", "lines", "a colour", "a zero", "half a character"],
+)
+@pytest.mark.parametrize("act", ["withdraw", "restore"])
+def test_a_reason_that_is_none_is_wrong_usage(act: str, reason: str, here: Path) -> None:
+    run_id = "00000000-0000-0000-0000-000000000000"
+
+    found = call("runs", act, run_id, "--reason", reason)
+
+    assert found.exit_code == 2
+    assert "--reason" in found.stderr
 
 
 def test_a_dry_run_stores_nothing(address: str, here: Path, engine: Engine) -> None:
@@ -156,6 +198,23 @@ def test_two_imported_runs_are_compared_by_their_ids(address: str, here: Path) -
     assert "a stranger on the cards" in after.stdout
     assert "withdrawn" in shown.stdout
     assert [run["withdrawn"] for run in json.loads(listed.stdout)["runs"]].count(True) == 1
+
+
+def test_runs_are_listed_whole_and_found_by_their_stack_s_name(address: str, here: Path) -> None:
+    results.write(here / "out.jsonl", different(2))
+    _, document = bring("out.jsonl", "--host", "h1")
+
+    by_name = call("runs", "--stack", STACK)
+    by_key = call("runs", "--stack", document["stack_key"][:12])
+
+    for each in document["results"]:
+        assert each["run_id"] in by_name.stdout
+    assert f"{STACK} ({document['stack_key'][:12]})" in by_name.stdout
+    assert "ttft_p50 70" in by_name.stdout
+    assert by_key.stdout == by_name.stdout
+    assert call("runs", "--stack", "cpu-0.0.0").exit_code == 2
+    assert "all 64 digits" in call("runs", "--condition", "ed2ac6").stderr
+    assert call("compare", STACK, STACK).exit_code == 4
 
 
 @pytest.mark.parametrize(

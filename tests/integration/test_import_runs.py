@@ -11,16 +11,18 @@ from service.domain.policy import Policy
 from service.domain.verdict import Outcome
 from service.formats.comparisons import CellsCompared
 from service.formats.imports import ImportedResult
+from service.formats.withdrawals import RestorationOrder
 from service.store import artefacts, runs
-from service.store.database import reading
+from service.store.database import reading, writing
 from service.store.runs import RunFilter
 from service.store.tables import AuditRow, ImportedRunRow, RunRow, SampleRow, Table
 from service.usecases.compare_stored import compare_stored
 from service.usecases.import_runs import read_import
 from service.usecases.read_runs import list_runs, read_run
 from service.usecases.submit_session import KeyReusedError
+from service.usecases.withdraw_run import restore_run
 from tests.integration import builders, path
-from tests.integration.builders import NEW, OLD
+from tests.integration.builders import NEW, NOW, OLD
 from tests.integration.imported import (
     bring,
     import_order,
@@ -137,6 +139,42 @@ def test_values_of_two_definitions_are_never_put_into_one_cell(engine: Engine) -
     assert states(both) == ["stored", "refused"]
     assert states(later) == ["refused"]
     assert later.results[0].differences[0].field == "definition"
+
+
+def _old(line: int, *, definition: int = 1) -> ImportedResult:
+    found = result(line, launch=line, definition=definition)
+    return found.model_copy(update={"resolution": {}})
+
+
+def test_a_correction_to_another_definition_is_not_judged_beside_what_it_leaves(
+    engine: Engine,
+) -> None:
+    bring(engine, import_order([_old(1), _old(2)], stack=OLD))
+    bring(engine, import_order([result(3)], stack=NEW))
+    corrected = import_order([_old(1, definition=2)], stack=OLD, correct="read by a newer reader")
+
+    assert compared(engine, OLD.key, NEW.key).outcome is not Outcome.NOT_COMPARABLE
+    assert states(bring(engine, corrected)) == ["stored"]
+    answer = compared(engine, OLD.key, NEW.key)
+
+    (cell,) = answer.cells
+    assert answer.outcome is Outcome.NOT_COMPARABLE
+    assert {each.outcome for each in cell.comparison.verdicts} == {Outcome.NOT_COMPARABLE}
+    assert "definitions 1 and 2" in str(cell.comparison.verdicts[0].reason)
+
+
+def test_a_withdrawn_definition_keeps_no_other_out_and_does_not_come_back_beside_it(
+    engine: Engine,
+) -> None:
+    wrong = bring(engine, import_order([_old(1)], stack=OLD))
+    withdraw(engine, run_id_of(wrong))
+    right = bring(engine, import_order([result(2, definition=2)], stack=NEW))
+
+    assert states(right) == ["stored"]
+    with writing(engine) as session:
+        order = RestorationOrder(reason="it was right")
+        restore_run(session, run_id_of(wrong), order, who="ann", now=NOW)
+    assert compared(engine, OLD.key, NEW.key).outcome is Outcome.NOT_COMPARABLE
 
 
 def test_a_dry_run_says_the_same_and_stores_nothing(engine: Engine) -> None:

@@ -109,6 +109,15 @@ def test_a_run_of_which_half_failed_is_not_taken_for_a_slower_one() -> None:
     assert bare(half).exit_code == 6
 
 
+def test_several_reasons_stand_below_each_other() -> None:
+    result = against([serving(median_ttft_ms=0.0, median_itl_ms=0.0)])
+
+    lines = result.stdout.splitlines()
+    assert lines[1] == "  ttft_p50, tpot_p50, output_throughput invalid:"
+    assert lines[2].startswith("    candidate: ttft_zero in 1 of 1 results")
+    assert lines[3].startswith("    candidate: itl_zero in 1 of 1 results")
+
+
 def test_another_client_release_is_a_new_series() -> None:
     older = [
         {name: value for name, value in each.items() if name != "p90_ttft_ms"}
@@ -124,8 +133,8 @@ def test_a_file_of_several_conditions_is_refused_with_the_lines_named() -> None:
     result = against(mixed)
 
     assert result.exit_code == 6
-    assert "concurrency within the candidate" in result.stdout
-    assert "16 in line 3 of candidate.jsonl" in result.stdout
+    where = "8 in line 1 of candidate.jsonl, 16 in line 3 of candidate.jsonl"
+    assert f"concurrency within the candidate: {where}" in result.stdout
 
 
 def test_bare_files_are_not_comparable_until_the_rest_is_assumed() -> None:
@@ -298,11 +307,18 @@ def test_only_the_metric_asked_for_is_judged_by_the_tolerance_asked_for() -> Non
     [
         (["base.jsonl", "none.jsonl"], "no file none.jsonl"),
         (["one.jsonl", "none.jsonl"], "no file one.jsonl"),
+        (["base.jsonl", "cpu-sglang-0.5.23"], "a file is compared with files only"),
+        (["ed2ac6d66903", "base.jsonl"], "`kunline import` it"),
         (["ed2ac6d66903", "3f5a11a4df82", "--tolerance", "0.1"], "--tolerance is for files"),
         (["base.jsonl", "base.jsonl", "--metric", "ttft_p5O"], "did you mean ttft_p"),
         (["base.jsonl", "base.jsonl", "--tolerance", "3"], "between 0 and 1"),
         (["base.jsonl", "base.jsonl", "--assume-same", "card_modle=P800"], "did you mean card_mod"),
         (["base.jsonl", "base.jsonl", "--assume-same", "all=yes"], "without a value"),
+        (["base.jsonl", "base.jsonl", "--assume-same", "requests=1e999"], "a whole number"),
+        (
+            ["base.jsonl", "base.jsonl", *("--assume-same", "dp=1", "--assume-same", "dp=2")],
+            "dp is given two values",
+        ),
         (["base.jsonl", "base.jsonl", "--assume-same", "tp=2"], "never overrules a file"),
         (["ed2ac6d66903", "3f5a11a4df82", "--assume-same", "all"], "has its whole condition"),
     ],

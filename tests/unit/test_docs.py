@@ -94,6 +94,8 @@ def default_in_words(field: FieldInfo) -> str:
             return "(empty)"
         case timedelta():
             return f"`{value.total_seconds():g}`"
+        case Path() if value.is_absolute():
+            return f"`{value.relative_to(ROOT)}`"
         case _:
             return f"`{value}`"
 

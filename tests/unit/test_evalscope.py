@@ -262,13 +262,13 @@ def test_a_column_of_nothing_but_nan_has_no_values() -> None:
     found = reading([row | {"TPOT (ms)": float("nan")} for row in ROWS_MS])
 
     assert "tpot_p50" not in found.metrics
-    assert failures(found) == []
+    assert failures(found) == ["part_of_a_result"]
 
 
 def test_one_nan_among_values_is_invalid() -> None:
     found = reading([ROWS_MS[0], ROWS_MS[1], ROWS_MS[2] | {"TTFT (ms)": float("nan")}])
 
-    assert failures(found) == ["value_not_finite"]
+    assert failures(found) == ["value_not_finite", "part_of_a_result"]
 
 
 def test_a_latency_in_two_units_is_told_and_nothing_is_guessed() -> None:

@@ -20,6 +20,7 @@ def line(candidate: list[list[float]]) -> str:
 
 def test_ratios_are_percent_only_here() -> None:
     assert (percent(0.042), percent(-0.042), share(0.03)) == ("+4.2 %", "-4.2 %", "3.0 %")
+    assert percent(-0.0001) == percent(0.0) == "+0.0 %"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_no_value_is_a_dash() -> None:
 
 def test_a_worsening_reads_positive_for_every_metric() -> None:
     assert line([[90.0, 90.5, 89.5], [90.0, 90.2, 89.8]]).startswith(
-        "output_throughput regressed: worse by +10.0 % (interval +"
+        "output_throughput regressed: 100.00 tok/s → 90.00 tok/s, worse by +10.0 % (interval +"
     )
 
 

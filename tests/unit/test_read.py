@@ -213,5 +213,47 @@ def test_a_long_read_shows_a_bar_on_a_terminal_and_on_nothing_else(tmp_path: Pat
     assert len(json.loads(told)["readings"]) == 1
 
 
+def test_a_result_without_the_usual_values_shows_those_it_has(tmp_path: Path) -> None:
+    latency = {"avg_latency": 2.5, "latencies": [2.4, 2.6], "percentiles": {"50": 2.5}}
+    (tmp_path / "latency.json").write_text(json.dumps(latency))
+
+    assert "e2e_mean 2.50 s, e2e_p50 2.50 s" in run(tmp_path / "latency.json").stdout
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        pytest.param({}, "128→64 concurrency 8", id="a closed load"),
+        pytest.param({"max_concurrency": None, "request_rate": 2.0}, "128→64 rate 2/s", id="open"),
+    ],
+)
+def test_results_of_a_sweep_are_told_apart_by_their_load(
+    told: dict[str, object], shown: str, tmp_path: Path
+) -> None:
+    write(tmp_path / "sweep.jsonl", [serving(**told)])
+
+    assert shown in run(tmp_path / "sweep.jsonl").stdout
+
+
 def test_help_shows_an_example() -> None:
     assert "kunline read results/*.jsonl" in run("--help").stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["a table", "a document"])
+def test_an_answer_that_cannot_be_written_ends_with_one_and_a_sentence(
+    how: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "out.jsonl", [serving()])
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "service.cli", "read", str(path), *how],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("kunline: cannot write: No space left on device")

@@ -9,10 +9,12 @@ from service.domain.validity import Validity
 from service.formats.tools import bench_serving
 from service.formats.tools.registry import read_bytes, read_file
 from service.formats.tools.results import results_in
+from service.formats.tools.text import MAX_PROBLEMS
 from service.formats.tools.tool import Document, Found, Parsed, Problem, Tool
 from tests.results import lines, serving
 from tests.shared_data import shared
 
+NEGATIVE = -1.0
 ROW = {"run_name": "default", "batch_size": 4, "input_len": 256, "output_len": 32}
 IN_PROCESS = ROW | {
     "prefill_latency": 0.05,
@@ -185,3 +187,36 @@ def test_no_other_tool_of_the_samples_is_taken_for_one_of_these() -> None:
     assert others
     readings = [reading for path in others for reading in read_file(path).readings]
     assert not [each for each in readings if each.tool.startswith("sglang")]
+
+
+QUANTITIES = (
+    "median_ttft_ms",
+    "p99_ttft_ms",
+    "mean_e2e_latency_ms",
+    "median_tpot_ms",
+    "median_itl_ms",
+    "output_throughput",
+    "request_throughput",
+    "duration",
+    "concurrency",
+)
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("value", [NEGATIVE, "-inf", float("nan"), "1e999"], ids=str)
+def test_what_no_quantity_can_be_is_invalid_and_not_merely_absent(name: str, value: object) -> None:
+    (found,) = read_bytes(lines([serving(**{name: value})]), file="x").readings
+
+    assert found.validity is Validity.INVALID
+    assert "value_not_finite" in [finding.code for finding in found.findings]
+
+
+def test_problems_without_number_are_counted_and_cost_no_good_result() -> None:
+    others = [{"somebody": number} for number in range(MAX_PROBLEMS + 500)]
+
+    found = read_bytes(lines([*others, serving()]), file="x")
+
+    assert len(found.readings) == 1
+    assert len(found.unreadable) == MAX_PROBLEMS + 1
+    assert found.unreadable[-1].code == "too_many_problems"
+    assert found.unreadable[-1].message.startswith("500 more")

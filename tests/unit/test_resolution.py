@@ -26,5 +26,19 @@ def test_what_only_one_server_tells_has_not_changed() -> None:
     assert notes(changed(OLD, silent)) == ("only one of the two servers tells its page size",)
 
 
+def test_where_nobody_knows_what_was_asked_for_it_is_not_claimed() -> None:
+    assert notes(changed(OLD, NEW), asked=None)[0] == (
+        "attention backend: fa3 → triton, not told whether asked for"
+    )
+
+
+def test_of_very_many_facts_that_one_server_tells_a_few_are_named() -> None:
+    newer = Resolution({f"fact_{number}": number for number in range(30)})
+
+    (note,) = notes(changed(Resolution({}), newer))
+
+    assert note.endswith("fact 0, fact 1, fact 10, fact 11, fact 12, fact 13 and 24 more")
+
+
 def test_equal_servers_leave_nothing_to_say() -> None:
     assert notes(changed(OLD, OLD)) == ()

@@ -2,6 +2,7 @@
 
 import base64
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,26 @@ def test_what_is_not_built_is_said_and_not_built_unasked(tmp_path: Path) -> None
 
     assert answered(question, cache=tmp_path).unknown == "stack some is not built here"
     assert not (tmp_path / "environments").exists()
+
+
+def test_one_environment_may_be_asked_for_two_stacks_at_once(tmp_path: Path) -> None:
+    python = environment(tmp_path)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(
+            threads.map(lambda _: server_flags(python, cache=tmp_path, variables={}), range(8))
+        )
+
+    assert {answer.release for answer in answers} == {"0.5.99"}
+    assert [each.name for each in (tmp_path / "flags").iterdir()] == ["digest-1.json"]
+
+
+def test_an_answer_that_cannot_be_kept_is_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "flags").write_text("a file where the folder should be")
+
+    told = server_flags(environment(tmp_path), cache=tmp_path, variables={})
+
+    assert told.release == "0.5.99"
 
 
 def test_a_half_written_answer_is_asked_again(tmp_path: Path) -> None:

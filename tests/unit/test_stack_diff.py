@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from typer.testing import CliRunner
 
 from service.cli import stack as command
 from service.cli.stack import difference, page, stacks
+from service.domain.layer import Layer
 from service.domain.server_arguments import has_other_names, normalised, spelled
+from service.domain.stack import Component, SwapScope
 from service.domain.stack_difference import Flag, changed_defaults, widest_scope
 from service.formats.chosen_stacks import ChosenStack, chosen, with_overrides
 from service.formats.matrix_files import read_matrix
@@ -107,6 +110,22 @@ def test_recorded_components_do_not_widen_what_is_to_be_restarted(tmp_path: Path
 
     assert widest_scope(found.components) == "process"
     assert widest_scope([each for each in found.components if each.recorded]) is None
+
+
+def test_what_an_image_does_not_list_is_not_called_absent(tmp_path: Path) -> None:
+    left = stack_of(tmp_path, "cpu-0.5.18")
+    image = Component("image", "some/image:1", Layer.RUNTIME, SwapScope.CONTAINER)
+    kept = [
+        each for each in left.stack.components if each.layer is not Layer.PACKAGES or each.recorded
+    ]
+    right = replace(left, stack=replace(left.stack, components=(*kept, image)))
+
+    text = page(difference(left, right, build=False, ask=answering))
+
+    pinned = len(left.stack.components) - len(kept)
+    assert pinned
+    assert f"{pinned} more packages are pinned on one side" in text
+    assert "image  (absent)  some/image:1" in text
 
 
 def test_a_stack_without_a_build_leaves_the_defaults_unknown(tmp_path: Path) -> None:

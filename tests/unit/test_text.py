@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -163,6 +164,39 @@ def test_half_lines_without_number_are_given_up_in_good_time() -> None:
     rows = b'{"a": {"b": {"c": {"d": 1}}}, "\n' * 20_000
 
     assert problems(rows)[-1] == (None, "too_many_problems")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        pytest.param(b'{"a":\n', id="half objects, a line each"),
+        pytest.param(b'{"a":[\n', id="half objects with half lists"),
+        pytest.param(b'{"a":1,\n"b":{\n', id="halves of pretty-printed objects"),
+        pytest.param(b'{"a":1}\n{"b":\n', id="every other object is half"),
+        pytest.param(b"[\n", id="a bracket a line"),
+        pytest.param(b"{\n", id="a brace a line"),
+        pytest.param(b'{"a":', id="nested without end"),
+        pytest.param(b"[[]", id="lists nested without end"),
+        pytest.param(b'x{"a":1}', id="objects after garbage"),
+        pytest.param(b'{"a":[NaN,', id="nested numbers that JSON does not have"),
+    ],
+)
+def test_time_grows_no_faster_than_a_hostile_file(piece: bytes) -> None:
+    """What takes a second here took minutes, and hours at ten times the size."""
+    began = time.monotonic()
+
+    parts(piece * 20_000)
+
+    assert time.monotonic() - began < 20
+
+
+def test_brackets_without_end_are_given_up_in_good_time() -> None:
+    began = time.monotonic()
+
+    found = problems(b"[" * 4_000_000)
+
+    assert found == [(1, "truncated")]
+    assert time.monotonic() - began < 10
 
 
 def test_a_file_full_of_problems_is_left_early() -> None:

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from service.domain.assumption import NEEDED, Assumed, Assumptions, OverruledError
+from service.domain.assumption import (
+    NEEDED,
+    Assumed,
+    Assumptions,
+    OverruledError,
+    WrongValueError,
+)
 from service.domain.comparison import Comparison
 from service.domain.gates import check
 from service.domain.metric import METRICS
@@ -271,6 +277,16 @@ def test_what_the_servers_settled_by_themselves_is_said() -> None:
     )
 
 
+def test_that_nobody_asked_is_said_of_files_only_where_the_arguments_are_known() -> None:
+    bare = without("server_arguments")
+    old = arm(condition=bare, settled={"page_size": 1})
+    new = arm(condition=bare, settled={"page_size": 64})
+    assumed = compared(old, new, alike=["server_arguments"])
+
+    assert compared(old, new).warnings == ("page size: 1 → 64, not told whether asked for",)
+    assert assumed.warnings == ("page size: 1 → 64, not asked for",)
+
+
 def test_a_tail_of_too_few_requests_is_not_judged_and_says_why() -> None:
     tails = arm(metrics={"ttft_p99": 0.2})
 
@@ -294,3 +310,67 @@ def _completed(count: int) -> RunFacts:
 
 def _capacity(tokens: int) -> RunFacts:
     return replace(FINE, kv_capacity=tokens)
+
+
+# With all their digits two measurements never agree, so these are copies of one.
+EXACT = (100.12345678901, 101.23456789012, 99.345678901234, 100.45678901234, 100.56789012345)
+
+
+@pytest.mark.parametrize("baseline", [(*EXACT[:4], EXACT[0]), EXACT[:1] * 10], ids=["one", "all"])
+def test_a_copy_of_a_result_is_no_further_repeat(baseline: tuple[float, ...]) -> None:
+    comparison = compared(arm(*baseline), arm(*EXACT))
+    copies = len(baseline) - len(set(baseline))
+
+    assert comparison.outcome is Outcome.INSUFFICIENT_BASELINE
+    assert comparison.warnings[0].startswith(f"baseline: {copies} of {len(baseline)} results are")
+
+
+def test_a_copy_in_another_launch_is_no_further_launch() -> None:
+    launches = [[reading(EXACT[0])] for _ in range(10)]
+
+    assert compared(launches, arm(*EXACT)).outcome is Outcome.INSUFFICIENT_BASELINE
+
+
+def test_rounded_results_that_read_alike_may_be_several() -> None:
+    assert compared(arm(100.0, 100.0, 100.0, 101.0, 100.0), arm()).warnings == ()
+
+
+def test_results_that_stand_on_both_sides_are_said_to() -> None:
+    (warning,) = compared(arm(*EXACT), arm(*EXACT)).warnings
+
+    assert warning == "5 results stand on both sides: they are compared with themselves"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("requests", -5),
+        ("requests", 1.5),
+        ("requests", True),
+        ("requests", ""),
+        ("requests", "many"),
+        ("requests", float("inf")),
+        ("requests", None),
+        ("tp", float("nan")),
+        ("concurrency", "8"),
+        ("request_rate", -1.0),
+        ("request_rate", "fast"),
+        ("temperature", float("inf")),
+        ("ignore_eos", 1),
+        ("dataset", ""),
+        ("weights", float("inf")),
+    ],
+    ids=repr,
+)
+def test_a_field_is_never_assumed_to_be_what_it_cannot_be(name: str, value: Fact) -> None:
+    with pytest.raises(WrongValueError, match=name):
+        Assumptions({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("requests", 96), ("concurrency", None), ("request_rate", "inf"), ("temperature", 0)],
+    ids=repr,
+)
+def test_a_field_may_be_assumed_to_be_what_tools_write(name: str, value: Fact) -> None:
+    assert Assumptions({name: value}).cover(name)

@@ -25,6 +25,10 @@ class Leaf(Message):
     colour: Literal["green", "yellow"] = "green"
 
 
+class Branch(Message):
+    leaves: tuple[Leaf, ...] = Field(min_length=1)
+
+
 class Tree(Message):
     name: str
     height: PositiveInt
@@ -44,6 +48,28 @@ def problems(folder: Path, content: str | bytes) -> tuple[FileProblem, ...]:
     with pytest.raises(FileProblemsError) as caught:
         read(folder, content)
     return caught.value.problems
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        pytest.param("leaves: []\n", "leaves: needs at least 1, and has 0", id="an empty list"),
+        pytest.param(
+            "leaves:\n  - {name: b, colour: gren}\n",
+            "leaves.0.colour: 'gren' is not valid; did you mean 'green'?",
+            id="a wrong entry, which is not called none",
+        ),
+    ],
+)
+def test_a_list_that_needs_entries_names_what_is_wrong_with_them(
+    content: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "branch.yaml").write_text(content)
+
+    with pytest.raises(FileProblemsError) as caught:
+        read_yaml(tmp_path / "branch.yaml", Branch)
+
+    assert [f"{each.field}: {each.message}" for each in caught.value.problems] == [told]
 
 
 def test_a_right_file_is_its_shape_and_knows_its_lines(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from service.domain.metric import STATISTICS
 from service.domain.validity import RunFacts
 from service.formats.tools.aiperf_arguments import Asked, asked
-from service.formats.tools.fields import above_zero, is_not_finite, number, section, text, whole
+from service.formats.tools.fields import above_zero, is_no_quantity, number, section, text, whole
 from service.formats.tools.problem_codes import ProblemCode
 from service.formats.tools.tool import Document, Parsed, Problem, Tool
 
@@ -161,7 +161,7 @@ def _facts(document: Document, metrics: Mapping[str, float], wanted: Asked) -> R
             sorted(
                 name
                 for name, (told, statistic, _) in _cells(document).items()
-                if is_not_finite(told, statistic)
+                if is_no_quantity(told, statistic)
             )
         ),
         concurrency=_in_flight(metrics, completed),

@@ -166,7 +166,7 @@ def _facts(
         for heading, column in mapping.columns.items()
         if column.fact is not None and isinstance(value := values.get(heading), float)
     }
-    finite = {name: value for name, value in told.items() if abs(value) < float("inf")}
+    finite = {name: value for name, value in told.items() if 0 <= value < float("inf")}
     fixed = mapping.lengths == "fixed"
     completed, asked = _requests(counts)
     return RunFacts(

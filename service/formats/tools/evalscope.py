@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from service.domain.resolution import Fact
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, is_not_finite, number, text, whole
+from service.formats.tools.fields import above_zero, is_no_quantity, number, text, whole
 from service.formats.tools.problem_codes import ProblemCode
 from service.formats.tools.tool import Document, Parsed, Problem, Tool
 
@@ -232,7 +232,7 @@ def _facts(
         ttft_p50=_zero(document, keys["ttft_mean"][0]),
         itl_p50=_zero(document, keys["itl_mean"][0]),
         not_finite=tuple(
-            sorted(name for name, (key, _) in keys.items() if is_not_finite(document, key))
+            sorted(name for name, (key, _) in keys.items() if is_no_quantity(document, key))
         ),
         cache_hit=metrics.get("cache_hit"),
         concurrency=_in_flight(metrics, completed),
@@ -288,7 +288,7 @@ def _windows(document: Document) -> Parsed:
         facts=RunFacts(
             requests_completed=whole(document, "n_samples"),
             not_finite=tuple(
-                sorted(name for name, row in told.items() if is_not_finite(row, "overall"))
+                sorted(name for name, row in told.items() if is_no_quantity(row, "overall"))
             ),
             duration_s=metrics.get("duration"),
         ),

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from service.domain.validity import RunFacts
 from service.formats.tools.evalscope import MILLISECONDS, NAME, PACKAGES, SECONDS, STREAMED_ONLY
-from service.formats.tools.fields import above_zero, is_not_finite, number, text
+from service.formats.tools.fields import above_zero, is_no_quantity, is_not_finite, number, text
 from service.formats.tools.problem_codes import ProblemCode
 from service.formats.tools.tool import Document, Found, Parsed, Problem, TextTool
 
@@ -105,12 +105,14 @@ def _facts(cells: list[tuple[str, Document, str, float]]) -> RunFacts:
         if name.endswith("_p50") and (value := number(row, key)) is not None
     }
     return RunFacts(
+        # How many requests failed stands in the summary beside it, and in nothing here.
+        part_of_a_result=True,
         ttft_p50=medians.get("ttft_p50"),
         tpot_p50=medians.get("tpot_p50"),
         itl_p50=medians.get("itl_p50"),
         # One gap is one chunk of the stream, which may hold several tokens.
         itl_per_token=False,
-        not_finite=tuple(sorted({name for name, row, key, _ in cells if is_not_finite(row, key)})),
+        not_finite=tuple(sorted({name for name, row, key, _ in cells if is_no_quantity(row, key)})),
     )
 
 

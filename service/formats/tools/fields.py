@@ -21,8 +21,10 @@ def number(document: Document, name: str) -> float | None:
 def measured(
     document: Document, keys: Mapping[str, tuple[str, float]]
 ) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the metrics above zero among fields, and the names of those that are not finite.
+    """Return the metrics above zero among fields, and the names of those that are no quantity.
 
+    No quantity is NaN, infinite, or below zero: what a tool measures begins at 0, which it writes
+    for what it did not measure.
     keys: metric name to the field's name and the factor that brings it to the base unit.
     """
     found: dict[str, float] = {}
@@ -32,10 +34,10 @@ def measured(
         value = held if type(held) is float else _as_float(held)
         if value is None:
             continue
-        if not math.isfinite(value):
+        if not 0 <= value < math.inf:
             not_finite.append(name)
-        elif value > 0:
-            found[name] = value * factor
+        elif scaled := value * factor:
+            found[name] = scaled
     return found, tuple(sorted(not_finite))
 
 
@@ -74,6 +76,12 @@ def is_not_finite(document: Document, name: str) -> bool:
     return value is not None and not math.isfinite(value)
 
 
+def is_no_quantity(document: Document, name: str) -> bool:
+    """Return whether a field holds what nothing measured can be: NaN, infinite or below zero."""
+    value = _as_float(document.get(name))
+    return value is not None and not 0 <= value < math.inf
+
+
 def text(document: Document, name: str) -> str | None:
     """Return a field that holds text, as text that can be written anywhere, or None."""
     value = document.get(name)
@@ -81,7 +89,12 @@ def text(document: Document, name: str) -> str | None:
 
 
 def writable(value: str) -> str:
-    """Return text without half characters, which JSON may escape and UTF-8 cannot hold."""
+    """Return text without half and zero characters, which no UTF-8 and no database keeps."""
+    return without_halves(value).replace("\0", "?")
+
+
+def without_halves(value: str) -> str:
+    """Return text without half characters: JSON may escape them, names of files may hold them."""
     return value if value.isascii() else value.encode(errors="replace").decode()
 
 

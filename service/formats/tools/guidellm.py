@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from service.domain.resolution import Fact
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, is_not_finite, number, section, text, whole
+from service.formats.tools.fields import above_zero, is_no_quantity, number, section, text, whole
 from service.formats.tools.problem_codes import ProblemCode
 from service.formats.tools.tool import Document, Parsed, Problem, Tool
 
@@ -281,11 +281,11 @@ def _not_finite(told: Document) -> tuple[str, ...]:
         f"{latency}_{name}"
         for latency, (key, _) in LATENCIES.items()
         for name, place in (("mean", "mean"), ("p50", "median"))
-        if is_not_finite(section(section(told, key), "successful"), place)
+        if is_no_quantity(section(section(told, key), "successful"), place)
     } | {
         name
         for name, key in MEANS.items()
-        if is_not_finite(section(section(told, key), "successful"), "mean")
+        if is_no_quantity(section(section(told, key), "successful"), "mean")
     }
     return tuple(sorted(found))
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from service.domain.validity import RunFacts
 from service.formats.tools import guidellm
 from service.formats.tools.csv_text import rows
-from service.formats.tools.fields import above_zero, is_not_finite, number, section, whole
+from service.formats.tools.fields import above_zero, is_no_quantity, number, section, whole
 from service.formats.tools.problem_codes import ProblemCode
 from service.formats.tools.tool import Document, Found, Parsed, Problem, TextTool
 
@@ -195,11 +195,11 @@ def _not_finite(cells: dict[Heading, str]) -> tuple[str, ...]:
         f"{latency}_{name}"
         for (group, quantity), (latency, _) in _LATENCIES.items()
         for name in ("mean", "p50")
-        if is_not_finite(_distribution(cells, group, quantity), name)
+        if is_no_quantity(_distribution(cells, group, quantity), name)
     } | {
         name
         for (group, quantity), name in _MEANS.items()
-        if is_not_finite(_distribution(cells, group, quantity), "mean")
+        if is_no_quantity(_distribution(cells, group, quantity), "mean")
     }
     return tuple(sorted(found))
 

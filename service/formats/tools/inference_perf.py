@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from service.domain.resolution import Fact
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, count, is_not_finite, number, section
+from service.formats.tools.fields import above_zero, count, is_no_quantity, number, section
 from service.formats.tools.tool import Document, Parsed, Tool
 
 NAME = "inference_perf"
@@ -55,7 +55,7 @@ def parse(document: Document) -> tuple[Parsed]:
         if (value := above_zero(place, key)) is not None
     }
     not_finite = tuple(
-        sorted(name for name, (place, key) in values.items() if is_not_finite(place, key))
+        sorted(name for name, (place, key) in values.items() if is_no_quantity(place, key))
     )
     completed = count(successes, "count")
     failed = count(section(document, "failures"), "count")

@@ -26,7 +26,8 @@ def arguments_in(printed: str) -> Document | None:
     try:
         with warnings.catch_warnings():
             # Of a damaged text the parser may think aloud: an "invalid decimal literal" in 100and.
-            warnings.simplefilter("ignore", SyntaxWarning)
+            # What kind of warning that is differs between releases of Python.
+            warnings.simplefilter("ignore")
             return _mapping(ast.parse(_OBJECT.sub("...", printed.strip()), mode="eval").body)
     except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError):
         return None

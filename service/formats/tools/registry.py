@@ -29,6 +29,7 @@ from service.formats.tools import (
     vllm_sweep,
     vllm_throughput,
 )
+from service.formats.tools.fields import without_halves
 from service.formats.tools.files import CannotOpenError, opened
 from service.formats.tools.lines import Stream
 from service.formats.tools.results import reader_of, results_in
@@ -92,9 +93,9 @@ def readings_of(
     try:
         with opened(path) as stream:
             source = watched(stream) if watched else stream
-            yield from readings_in(source, file=str(path), text_tools=text_tools)
+            yield from readings_in(source, file=without_halves(str(path)), text_tools=text_tools)
     except CannotOpenError as error:
-        yield Unreadable(str(path), None, str(error.code), str(error))
+        yield Unreadable(without_halves(str(path)), None, str(error.code), str(error))
 
 
 def is_text_result(path: Path, *, text_tools: Sequence[TextTool] = ()) -> bool:

@@ -9,7 +9,7 @@ from service.formats.tools.fields import writable
 from service.formats.tools.json_values import value_in
 from service.formats.tools.lines import Stream, chunks_of, lines_of, too_large
 from service.formats.tools.problem_codes import ProblemCode
-from service.formats.tools.text import Part, objects_in
+from service.formats.tools.text import MAX_PROBLEMS, Part, objects_in
 from service.formats.tools.tool import Document, Found, Parsed, Problem, TextTool, Tool
 
 KEYS_SHOWN = 6
@@ -31,6 +31,12 @@ def results_in(
     JSON objects. Objects that a tool knows are read wherever they stand, between the lines of a
     log too.
     """
+    yield from _told_at_most(_results_in(stream, tools, text_tools))
+
+
+def _results_in(
+    stream: Stream, tools: Sequence[Tool], text_tools: Sequence[TextTool]
+) -> Iterator[Result]:
     chunks = chunks_of(stream)
     first = next(chunks, b"")
     if isinstance(first, Problem):
@@ -43,6 +49,24 @@ def results_in(
             yield from (part,) if isinstance(part, Problem) else _of_object(part, tools)
     else:
         yield from _of_text(reader, lines, tools)
+
+
+def _told_at_most(results: Iterator[Result]) -> Iterator[Result]:
+    """Yield results, and no more problems than a file may have: the others are only counted.
+
+    A gigabyte of somebody else's objects would be millions of sentences; the good results among
+    them are still given.
+    """
+    problems = 0
+    for each in results:
+        if isinstance(each, Problem) and each.code != ProblemCode.TOO_MANY_PROBLEMS:
+            problems += 1
+            if problems > MAX_PROBLEMS:
+                continue
+        yield each
+    if (more := problems - MAX_PROBLEMS) > 0:
+        message = f"{more} more problems than the {MAX_PROBLEMS} that are told of one file"
+        yield Problem(None, ProblemCode.TOO_MANY_PROBLEMS, message)
 
 
 def reader_of(stream: Stream, text_tools: Sequence[TextTool]) -> TextTool | None:
@@ -59,7 +83,7 @@ def _knowing(head: bytes, text_tools: Sequence[TextTool]) -> TextTool | None:
 def _of_object(found: Found[Document], tools: Sequence[Tool]) -> Iterator[Result]:
     tool = _tool_of(found.value, tools)
     if tool is None:
-        yield Problem(found.line, ProblemCode.UNKNOWN_TOOL, _unknown(found.value, tools))
+        yield Problem(found.line, ProblemCode.UNKNOWN_TOOL, _unknown(found.value))
         return
     try:
         parsed = tool.parse(found.value)
@@ -152,7 +176,6 @@ def _malformed(tool: str, line: int | None, error: Exception) -> Problem:
     return Problem(line, ProblemCode.MALFORMED, writable(message))
 
 
-def _unknown(document: Document, tools: Sequence[Tool]) -> str:
+def _unknown(document: Document) -> str:
     shown = writable(", ".join(sorted(document)[:KEYS_SHOWN])) or "none"
-    known = ", ".join(tool.name for tool in tools)
-    return f"no known tool writes an object with these keys: {shown}; known are {known}"
+    return f"no known tool writes an object with these keys: {shown}"
