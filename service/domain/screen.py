@@ -162,10 +162,13 @@ def look(before: Watch, values: Sequence[float | None]) -> tuple[Watch, tuple[Ev
         pool=rows.advance(before.pool, run) if before.pool else None,
         runs=before.runs + 1,
     )
+    pooled = _pooled(after)
+    threshold = scan.threshold_for(len(after.series))
+    if not pooled and not scan.within_reach(after.screen, threshold=threshold):
+        return after, ()
     evidence = scan.evidence_of(after.screen)
-    if None in values:
-        evidence[np.isnan(run)] = np.nan
-    candidates = [*_cells(after, evidence), *_pooled(after)]
+    evidence[np.isnan(run)] = np.nan
+    candidates = [*_cells(after, evidence, threshold), *pooled]
     if not candidates:
         return after, ()
     return _with_events(after, evidence, candidates, np.isnan(run))
@@ -179,11 +182,11 @@ def smallest_effects(watched: Watch) -> tuple[float, ...]:
     return tuple(np.maximum(found, least).tolist())
 
 
-def _cells(watched: Watch, evidence: Floats) -> list[_Candidate]:
+def _cells(watched: Watch, evidence: Floats, threshold: float) -> list[_Candidate]:
     steps = scan.steps_of(
         watched.screen,
         evidence,
-        threshold=scan.threshold_for(len(watched.series)),
+        threshold=threshold,
         least=[each.least for each in watched.series],
     )
     return [

@@ -26,7 +26,7 @@ TAIL_QUANTILE = 0.9
 TAIL_SIGMAS = 1.6449
 # Share of the variance that all repeats of a launch have in common, before anything is seen, the
 # degrees of freedom that guess is worth, and the least it is ever taken to be.
-SHARE, SHARE_FREEDOM, SHARE_LEAST = 0.5, 10.0, 0.2
+SHARE, SHARE_FREEDOM, SHARE_LEAST = 0.4, 20.0, 0.2
 # Values beyond that many sigmas count as lying there where the share is estimated.
 SHARE_CLIP = 2.5
 # Standard deviation of the past level's wander from session to session, in sigmas.

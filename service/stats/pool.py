@@ -90,6 +90,8 @@ def evidence_of(pool: Pool) -> Floats:
     spread, correlation, count = pool.spreads
     summed = np.einsum("grk,rk->gk", pool.weights, since)
     evidence: Floats = summed / (spread * standard_error(correlation, count))
+    # One run is never a change.
+    evidence[:, 0] = 0.0
     return evidence
 
 

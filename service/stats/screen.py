@@ -9,8 +9,12 @@ import numpy as np
 from service.stats.levels import (
     CENTER,
     CLIPS,
+    COUNT,
     FIELDS,
+    NARROW,
+    PERSISTENCE,
     SCALE,
+    WIDE,
     Floats,
     clipped,
     levels_of,
@@ -24,13 +28,13 @@ WINDOW = 80
 # next: the few runs between are in neither part, and the cost is a quarter. A young level of fewer
 # runs than GROWN is taken every time, for each run still tells.
 EVERY = 4
-GROWN = 32
+GROWN = 20
 KEPT = WINDOW + LATEST + EVERY - 1
 # Fewer runs than this are no baseline.
 FEWEST_RUNS = 8
-# The evidence that alarms for one series watched alone: about 0.6 false alarms in 1,000 runs
+# The evidence that alarms for one series watched alone: about 0.7 false alarms in 1,000 runs
 # (measured on the open half of the detection suites, see docs/comparison.md).
-ALONE = 3.95
+ALONE = 3.9
 # Two runs far out alarm at so many times the threshold.
 WIDE_FACTOR = 1.4
 # A short baseline knows its own spread badly, as Student's t has it: evidence is divided by
@@ -44,10 +48,15 @@ ON_ITS_SIDE = 0.7
 _RUNS = np.arange(1, LATEST + 1, dtype=np.float64)
 _RUNS_BETWEEN = _RUNS - 1
 _OF_CENTER = CENTER_VARIANCE * _RUNS * _RUNS
+# As arrays: turning a number into one costs as much as a product of twenty.
+_SHORT_BASELINE = np.array([SHORT_BASELINE])
+_FACTORS = np.array([1.0, WIDE_FACTOR]).reshape(2, 1, 1)
+# No standard error is smaller than that of runs without correlation after a whole window; it is
+# rounded down, to be so to the last bit.
+_LEAST_ERROR = np.sqrt(_RUNS + _OF_CENTER / WINDOW) * (1 + SHORT_BASELINE / WINDOW) * (1 - 1e-9)
+_LEAST_ERRORS = _FACTORS * _LEAST_ERROR
 # Row k - 1 picks the newest k of the newest LATEST values.
 NEWEST = np.tri(LATEST)[:, ::-1].copy()
-# One run is never a change.
-NEWEST[0] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +65,14 @@ class Screen:
 
     recent: the newest KEPT logarithms of each series, oldest first (zeros stand before a young
     series' values). age: how many runs belong to the present level. levels: column k - 1 holds the
-    level of the runs before the newest k, not a number where those are too few.
+    level of the runs before the newest k, not a number where those are too few. sums: for each
+    clip, series and column k - 1, the clipped residuals of the newest k runs about that level.
     """
 
     recent: Floats
     age: Floats
     levels: Floats
+    sums: Floats
 
     @property
     def count(self) -> int:
@@ -90,6 +101,7 @@ def begin(count: int) -> Screen:
         recent=np.zeros((count, KEPT)),
         age=np.zeros(count),
         levels=np.full((FIELDS, count, LATEST), np.nan),
+        sums=np.full((len(CLIPS), count, LATEST), np.nan),
     )
 
 
@@ -107,12 +119,11 @@ def advance(screen: Screen, values: Floats) -> Screen:
 
     values: logarithms, one per series; a series without one (not a number) stays as it was.
     """
-    measured = np.isfinite(values)
-    if not measured.any():
-        return screen
-    if measured.all():
+    rows = np.flatnonzero(np.isfinite(values))
+    if len(rows) == screen.count:
         return _advanced(screen, values)
-    rows = np.flatnonzero(measured)
+    if len(rows) == 0:
+        return screen
     return put(screen, rows, _advanced(take(screen, rows), values[rows]))
 
 
@@ -122,6 +133,7 @@ def take(screen: Screen, rows: Sequence[int] | np.ndarray) -> Screen:
         recent=screen.recent[rows],
         age=screen.age[rows],
         levels=screen.levels[:, rows],
+        sums=screen.sums[:, rows],
     )
 
 
@@ -131,10 +143,12 @@ def put(screen: Screen, rows: Sequence[int] | np.ndarray, part: Screen) -> Scree
         recent=screen.recent.copy(),
         age=screen.age.copy(),
         levels=screen.levels.copy(),
+        sums=screen.sums.copy(),
     )
     whole.recent[rows] = part.recent
     whole.age[rows] = part.age
     whole.levels[:, rows] = part.levels
+    whole.sums[:, rows] = part.sums
     return whole
 
 
@@ -149,15 +163,21 @@ def evidence_of(screen: Screen) -> Floats:
     v the variance of the clipped residuals of the n runs before, r their lag-1 correlation. The
     reading with the wide clip counts where, divided by WIDE_FACTOR, it says more.
     """
-    center, scale, narrow, wide, correlation, count = screen.levels
-    residual = (screen.recent[:, None, -LATEST:] - center[:, :, None]) / scale[:, :, None]
-    both = clipped(residual, CLIPS[:, None])
-    close, far = np.vecdot(both, NEWEST)
-    close /= narrow
-    far /= wide * WIDE_FACTOR
+    close, far = screen.sums / (screen.levels[NARROW : WIDE + 1] * _FACTORS)
     found = np.where(np.abs(far) > np.abs(close), far, close)
-    evidence: Floats = found / standard_error(correlation, count)
+    evidence: Floats = found / standard_error(screen.levels[PERSISTENCE], screen.levels[COUNT])
+    # One run is never a change.
+    evidence[:, 0] = 0.0
     return evidence
+
+
+def within_reach(screen: Screen, *, threshold: float) -> bool:
+    """Return whether any evidence may reach the threshold: False is certain, at a fifth the cost.
+
+    It divides by the least standard error there can be instead of each one's own.
+    """
+    most = np.abs(screen.sums / (screen.levels[NARROW : WIDE + 1] * _LEAST_ERRORS))
+    return bool(np.count_nonzero(most[:, :, 1:] >= threshold))
 
 
 def steps_of(
@@ -168,7 +188,7 @@ def steps_of(
     least: the smallest shift of the logarithm that matters, per series.
     """
     reached = np.abs(evidence) >= threshold
-    if not reached.any():
+    if not np.count_nonzero(reached):
         return []
     steps = (
         _step(screen, evidence[row], row, threshold=threshold, least=least[row])
@@ -193,23 +213,36 @@ def restored(recent: Floats, age: Floats) -> Screen:
     """
     unleveled = replace(begin(len(age)), recent=recent, age=age)
     columns = [_levels(unleveled, back) for back in range(1, LATEST + 1)]
-    return replace(unleveled, levels=np.stack(columns, axis=2))
+    levels = np.stack(columns, axis=2)
+    residual = _residual(recent[:, None, -LATEST:], levels[..., None])
+    # Summed oldest first, as they are when they come one by one: so not even the last bit differs.
+    sums = np.add.accumulate(clipped(residual, CLIPS[..., None]) * NEWEST, axis=-1)[..., -1]
+    return replace(unleveled, levels=levels, sums=sums)
 
 
 def _advanced(screen: Screen, values: Floats) -> Screen:
     levels = np.empty_like(screen.levels)
     levels[:, :, 1:] = screen.levels[:, :, :-1]
-    due = _between(screen.age) == 0
-    if due.all():
+    levels[:, :, 0] = screen.levels[:, :, 0]
+    between = _between(screen.age)
+    waiting = np.count_nonzero(between)
+    if waiting == 0:
         levels[:, :, 0] = _levels(screen, 0)
-    else:
-        levels[:, :, 0] = screen.levels[:, :, 0]
-        if due.any():
-            levels[:, due, 0] = _levels(take(screen, due), 0)
+    elif waiting < screen.count:
+        due = np.flatnonzero(between == 0)
+        levels[:, due, 0] = _levels(take(screen, due), 0)
     recent = np.empty_like(screen.recent)
     recent[:, :-1] = screen.recent[:, 1:]
     recent[:, -1] = values
-    return Screen(recent=recent, age=screen.age + 1, levels=levels)
+    sums = clipped(_residual(values[:, None], levels), CLIPS)
+    sums[:, :, 1:] += screen.sums[:, :, :-1]
+    return Screen(recent=recent, age=screen.age + 1, levels=levels, sums=sums)
+
+
+def _residual(values: Floats, levels: Floats) -> Floats:
+    """Return how far values lie from the centers of levels, in scales."""
+    residual: Floats = (values - levels[CENTER]) / levels[SCALE]
+    return residual
 
 
 def _levels(screen: Screen, back: int) -> Floats:
@@ -218,28 +251,27 @@ def _levels(screen: Screen, back: int) -> Floats:
     between = _between(ages)
     counts = np.minimum(ages - between, WINDOW)
     ends = KEPT - back - between
-    if counts[0] >= FEWEST_RUNS and (counts == counts[0]).all() and (ends == ends[0]).all():
-        return levels_of(screen.recent[:, int(ends[0] - counts[0]) : int(ends[0])])
+    spans = {*zip(counts.tolist(), ends.tolist(), strict=True)}
     levels = np.full((FIELDS, screen.count), np.nan)
-    for count, end in {*zip(counts.tolist(), ends.tolist(), strict=True)}:
+    for count, end in spans:
         if count >= FEWEST_RUNS:
-            rows = np.flatnonzero((counts == count) & (ends == end))
-            levels[:, rows] = levels_of(screen.recent[rows, int(end - count) : int(end)])
+            alike = slice(None) if len(spans) == 1 else (counts == count) & (ends == end)
+            levels[:, alike] = levels_of(screen.recent[alike, int(end - count) : int(end)])
     return levels
 
 
 def _between(ages: Floats) -> Floats:
     """Return how many runs ago the level was taken that serves a change at these ages."""
-    between: Floats = np.where(ages < GROWN, 0.0, ages % EVERY)
+    between: Floats = ages % EVERY * (ages >= GROWN)
     return between
 
 
 def standard_error(correlation: Floats, count: Floats) -> Floats:
     """Return that of a sum of k residuals of variance 1, for every k at once."""
     of_center = _OF_CENTER / count
-    variance = of_center + _RUNS + (2 * correlation) * (of_center + _RUNS_BETWEEN)
-    error: Floats = np.sqrt(variance) * (1 + SHORT_BASELINE / count)
-    return error
+    doubled = correlation + correlation
+    error: Floats = np.sqrt(of_center + _RUNS + doubled * (of_center + _RUNS_BETWEEN))
+    return error + error * (_SHORT_BASELINE / count)
 
 
 def _step(

@@ -79,7 +79,7 @@ def slow_steps(values: Sequence[float], threshold: float) -> list[tuple[int, int
         scored = []
         for k in range(2, 21):
             cut = now - k
-            taken = cut if cut - start < 32 else cut - (cut - start) % 4
+            taken = cut if cut - start < 20 else cut - (cut - start) % 4
             before, since = (
                 values[max(start, taken - 80) : max(taken, 0)],
                 values[max(cut, 0) : now],
@@ -256,7 +256,7 @@ def test_what_is_remembered_does_not_grow_with_history() -> None:
     sizes = set()
     for run in range(250):
         state = scan.advance(state, np.full(3, run % 7 * 0.01))
-        sizes.add(sum(part.nbytes for part in (state.recent, state.age, state.levels)))
+        sizes.add(sum(part.nbytes for part in (state.recent, state.age, state.levels, state.sums)))
 
     assert len(sizes) == 1
 
@@ -269,7 +269,30 @@ def test_a_screen_is_restored_from_its_values_and_ages_alone() -> None:
 
     again = scan.restored(state.recent, state.age)
 
+    assert np.array_equal(again.sums, state.sums, equal_nan=True)
     assert scan.evidence_of(again) == pytest.approx(scan.evidence_of(state), nan_ok=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), runs=st.integers(10, 120), threshold=st.floats(0.5, 5))
+def test_evidence_out_of_reach_is_never_there(seed: int, runs: int, threshold: float) -> None:
+    state = scan.begin(1)
+    for value in history(seed, runs=runs, sigma=0.01, shift=0.02, at=runs - 5):
+        state = scan.advance(state, np.array([value]))
+        strongest = np.nan_to_num(np.abs(scan.evidence_of(state))).max()
+
+        assert strongest < threshold or scan.within_reach(state, threshold=threshold)
+        assert strongest == 0 or scan.within_reach(state, threshold=strongest)
+
+
+def test_most_quiet_runs_are_out_of_reach() -> None:
+    values = np.random.default_rng(5).standard_normal(150) * 0.01
+    state, near = scan.begin(1), 0
+    for value in values:
+        state = scan.advance(state, np.array([value]))
+        near += scan.within_reach(state, threshold=scan.ALONE)
+
+    assert near <= 5
 
 
 def test_a_thousand_cells_of_eight_metrics_take_less_than_a_second() -> None:
