@@ -24,6 +24,7 @@ from service.formats.problems import MEDIA_TYPE, FieldProblem, Problem
 from service.store.artefacts import ArtefactFileMissingError, UnknownArtefactError
 from service.store.conditions import UnknownConditionError
 from service.store.database import words_of
+from service.store.events import UnknownEventError
 from service.store.jobs import UnknownJobError
 from service.store.launches import UnknownLaunchError
 from service.store.protocols import UnknownProtocolError
@@ -96,6 +97,7 @@ STATUS: dict[type[Exception], int] = {
     TransitionError: 409,
     UnknownArtefactError: 404,
     UnknownConditionError: 404,
+    UnknownEventError: 404,
     UnknownImportError: 404,
     UnknownJobError: 404,
     UnknownLaunchError: 404,

@@ -1,15 +1,20 @@
 """The `kunline` command: every command, registered in the order people meet them."""
 
+import errno
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from service.cli import serve
 from service.cli.baseline import baselines
 from service.cli.compare import compare
+from service.cli.connection import complain
 from service.cli.demo import demo
 from service.cli.detect import detect
+from service.cli.events import events
+from service.cli.exit_codes import OPERATIONAL
 from service.cli.host import hosts
 from service.cli.import_ import import_results
 from service.cli.matrix import check
@@ -22,8 +27,27 @@ from service.cli.session import sessions
 from service.cli.stack import stacks
 from service.cli.up import up
 
+_NOWHERE_TO_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+
+
+class _Commands(TyperGroup):
+    """Commands of which none ends in a traceback because its answer could not be written."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Exits 1 with a sentence where a disk is full."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno not in _NOWHERE_TO_WRITE:
+                raise
+            where = f" {error.filename}" if error.filename else ""
+            complain(f"cannot write{where}: {error.strerror}; what is written so far is not whole")
+            raise typer.Exit(OPERATIONAL) from error
+
+
 main = typer.Typer(
     name="kunline",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -54,6 +78,7 @@ for command in (demo, up, run, plan, noise, compare, read, detect):
 main.command("import")(import_results)
 main.add_typer(matrix, name="matrix")
 main.add_typer(runs, name="runs")
+main.add_typer(events, name="events")
 main.add_typer(stacks, name="stack")
 main.add_typer(baselines, name="baseline")
 main.add_typer(sessions, name="session")

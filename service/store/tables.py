@@ -11,6 +11,7 @@ from service.store.columns import Moment, NaiveTimeError, Table
 from service.store.history_tables import AuditRow, ImportedRunRow, ImportRow, WithdrawalRow
 from service.store.judged_tables import JudgedRow
 from service.store.noise_tables import NoiseRow
+from service.store.screen_tables import EventRow, LookRow, MovedRow, ScreenRow
 
 # All tables are found here; those of what came after a run was stored are declared beside it.
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "AuditRow",
     "BaselineRow",
     "ConditionRow",
+    "EventRow",
     "HeldArtefactRow",
     "IdempotencyRow",
     "ImportRow",
@@ -25,13 +27,16 @@ __all__ = [
     "JobRow",
     "JudgedRow",
     "LaunchRow",
+    "LookRow",
     "Moment",
+    "MovedRow",
     "NaiveTimeError",
     "NoiseRow",
     "ProtocolRow",
     "RunRow",
     "RunnerRow",
     "SampleRow",
+    "ScreenRow",
     "SessionRow",
     "StackRow",
     "Table",

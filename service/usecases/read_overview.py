@@ -30,6 +30,7 @@ from service.usecases.count import count
 from service.usecases.judge_session import judge_session
 from service.usecases.judge_squares import digest
 from service.usecases.know_runner import list_runners
+from service.usecases.read_screens import answers_of
 
 SESSIONS = 10
 NIGHT = timedelta(hours=24)
@@ -83,7 +84,7 @@ def read_overview(session: ReadSession, view: View) -> tuple[OverviewRead, Seque
     read = OverviewRead(
         at=view.now,
         pools=_pools(session, view),
-        last_night=_night(night, telling.told),
+        last_night=_night(session, night, telling.told),
         sessions=_sessions(session, shown, telling.told),
         channels=tuple(_channel(found) for found in overview.channels(session)),
         totals=Totals.model_validate(
@@ -133,7 +134,9 @@ def _told(outcomes: Mapping[str, int]) -> CellsTold:
     )
 
 
-def _night(night: Sequence[EndedSession], told: Mapping[UUID, CellsTold]) -> NightRead | None:
+def _night(
+    session: ReadSession, night: Sequence[EndedSession], told: Mapping[UUID, CellsTold]
+) -> NightRead | None:
     if not night:
         return None
     known = [told[each.id] for each in night if each.id in told]
@@ -146,6 +149,7 @@ def _night(night: Sequence[EndedSession], told: Mapping[UUID, CellsTold]) -> Nig
         sessions=len(night),
         untold=len(night) - len(known),
         told=_told(outcomes),
+        screen=answers_of(session, [each.id for each in night]),
     )
 
 

@@ -27,6 +27,7 @@ from service.store.database import ReadSession
 from service.store.series import Place, SeriesKey, SeriesRun
 from service.store.stacks import StoredStack
 from service.usecases.read_runs import CursorError
+from service.usecases.read_screens import change_points, screens_of
 
 # As many runs of a pinned baseline as its band is drawn from, and of a series as are outlined.
 BAND_RUNS = 200
@@ -65,6 +66,8 @@ def read_series(
         points=tuple(_point(run, order, pin) for run in page),
         total=sum(of_host.values()) if key.host is None else of_host.get(key.host, 0),
         cursor=_cursor(page[0].place) if len(found) > limit else None,
+        screens=screens_of(session, key),
+        change_points=change_points(session, key),
     )
 
 

@@ -11,6 +11,7 @@ from service.formats.audits import AuditRead
 from service.formats.withdrawals import RestorationOrder, WithdrawalOrder, WithdrawalRead
 from service.store import audits, imports, runs, withdrawals
 from service.store.database import ReadSession, WriteSession
+from service.usecases.look import look_again
 from service.usecases.measure_noise import measure_noise
 
 NOT_WITHDRAWN = {"withdrawn": False}
@@ -64,6 +65,7 @@ def withdraw_run(
     if withdrawals.keep(session, wanted):
         audits.keep(session, [entry_of(wanted, None)])
         _measure_noise(session, run.session_id)
+        look_again(session, [run_id], now=now)
         return WithdrawalRead.of(wanted)
     there = withdrawals.find(session, run_id)
     if there is None or (there.reason, there.replaced_by) != (wanted.reason, wanted.replaced_by):
@@ -87,6 +89,7 @@ def restore_run(
         raise ReplacedRunError(run_id)
     withdrawals.end(session, run_id)
     _measure_noise(session, run.session_id)
+    look_again(session, [run_id], now=now)
     entry = Entry(
         at=now,
         actor=who,
