@@ -4,8 +4,10 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Lock
 from typing import Generic, TypeVar
 
 # What waits longer than one go takes its turn in the next.
@@ -16,12 +18,14 @@ GATHER_S = 0.001
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
+# An answer, or the error to raise, and who waits for it.
+_Told = tuple["asyncio.Future[Answer]", Answer | Exception]
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting(Generic[Question, Answer]):
     asked: Question
-    answer: "Future[Answer]"
+    answer: "asyncio.Future[Answer]"
 
 
 class Together(Generic[Question, Answer]):
@@ -42,59 +46,72 @@ class Together(Generic[Question, Answer]):
         self._do = do
         self._name = name
         self._for_all = for_all
-        self._ended_at = -GATHER_S
         self._waiting: deque[_Waiting[Question, Answer]] = deque()
+        self._at_work = False
+        self._changing = Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="together")
 
     async def __call__(self, asked: Question) -> Answer:
         """Return the answer once it is done; whatever went wrong is raised."""
-        waiting: _Waiting[Question, Answer] = _Waiting(asked, Future())
-        self._waiting.append(waiting)
-        # As many goes as questions: one that finds nothing left costs next to nothing.
-        self._thread.submit(self._go)
-        return await asyncio.wrap_future(waiting.answer)
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        with self._changing:
+            self._waiting.append(_Waiting(asked, answer))
+            idle, self._at_work = not self._at_work, True
+        if idle:
+            self._thread.submit(self._work)
+        return await answer
 
     def close(self) -> None:
         """Finish what waits, then end the thread."""
         self._thread.shutdown()
 
-    def _go(self) -> None:
-        wait_s = self._ended_at + GATHER_S - time.monotonic()
-        if self._waiting and wait_s > 0:
-            time.sleep(wait_s)
-        if batch := self._taken():
-            self._done(batch)
-            self._ended_at = time.monotonic()
-
-    def _done(self, batch: Sequence[_Waiting[Question, Answer]]) -> None:
-        try:
-            answers = self._do([waiting.asked for waiting in batch])
-        except Exception as error:  # noqa: BLE001  # whatever it is, who asked is told
-            if len(batch) == 1 or isinstance(error, self._for_all):
-                answers = [error] * len(batch)
-            else:
-                for waiting in batch:
-                    self._done([waiting])
-                return
-        for waiting, answer in zip(batch, answers, strict=True):
-            _tell(waiting.answer, answer)
+    def _work(self) -> None:
+        while batch := self._taken():
+            _tell(self._answers(batch))
+            time.sleep(GATHER_S)
 
     def _taken(self) -> Sequence[_Waiting[Question, Answer]]:
+        """Return what is done in the next go; nothing says that the thread's work is over."""
         batch: list[_Waiting[Question, Answer]] = []
         names: set[Hashable] = set()
-        while self._waiting and len(batch) < AT_ONCE_MAX:
-            name = self._name(self._waiting[0].asked)
-            if name in names:
-                break
-            names.add(name)
-            batch.append(self._waiting.popleft())
+        with self._changing:
+            while self._waiting and len(batch) < AT_ONCE_MAX:
+                name = self._name(self._waiting[0].asked)
+                if name in names:
+                    break
+                names.add(name)
+                batch.append(self._waiting.popleft())
+            self._at_work = bool(batch)
         return batch
 
+    def _answers(self, batch: Sequence[_Waiting[Question, Answer]]) -> Sequence[_Told[Answer]]:
+        try:
+            answers = self._do([waiting.asked for waiting in batch])
+            return [
+                (waiting.answer, answer) for waiting, answer in zip(batch, answers, strict=True)
+            ]
+        except Exception as error:  # noqa: BLE001  # whatever it is, who asked is told
+            if len(batch) == 1 or isinstance(error, self._for_all):
+                return [(waiting.answer, error) for waiting in batch]
+        return [told for waiting in batch for told in self._answers([waiting])]
 
-def _tell(future: "Future[Answer]", answer: Answer | Exception) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    if isinstance(answer, Exception):
-        future.set_exception(answer)
-    else:
-        future.set_result(answer)
+
+def _tell(answers: Sequence[_Told[Answer]]) -> None:
+    """Wake each loop that waits once, whatever number of its answers has come."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Told[Answer]]] = {}
+    for future, answer in answers:
+        by_loop.setdefault(future.get_loop(), []).append((future, answer))
+    for loop, told in by_loop.items():
+        # A loop that was closed has nobody who waits.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_set, told)
+
+
+def _set(told: Sequence[_Told[Answer]]) -> None:
+    for future, answer in told:
+        if future.done():
+            continue
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

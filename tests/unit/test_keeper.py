@@ -240,6 +240,42 @@ def kill_keeper(process: Kept) -> None:
     process.keeper.wait(PATIENCE_S)
 
 
+def test_a_secret_that_is_printed_never_reaches_the_disk(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    prints = "print('ready, --api-key hf_abcdefghijklmnopqrstuvwxyz012345', flush=True)"
+    with kept(python(f"{prints}; {SLEEPS}"), environment={}, log=log, grace_s=0.5):
+        wait_until(lambda: log.stat().st_size > 0)
+        while_it_runs = log.read_text()
+
+    assert while_it_runs.startswith("ready, --api-key")
+    assert "hf_" not in while_it_runs
+    assert log.read_text() == while_it_runs
+
+
+def test_the_log_is_whole_once_the_command_is_over(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    prints = "for number in range(20000): print(number)"
+    with kept(python(prints), environment={}, log=log) as process:
+        code = process.wait(PATIENCE_S)
+        lines = log.read_text().splitlines()
+
+    assert code == 0
+    assert lines == [str(number) for number in range(20000)]
+
+
+def test_a_full_disk_is_told_and_holds_no_command_up(tmp_path: Path) -> None:
+    finished = tmp_path / "finished"
+    prints = f"print('x' * 1000000); open({str(finished)!r}, 'w').close()"
+
+    def run() -> None:
+        with kept(python(prints), environment={}, log=Path("/dev/full")) as process:
+            process.wait(PATIENCE_S)
+
+    with pytest.raises(OSError, match="No space left"):
+        run()
+    assert finished.exists()
+
+
 def test_a_tail_is_the_last_lines_that_say_something(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("one\n\ntwo\n\n\nthree\n\n")
