@@ -1,10 +1,8 @@
 """Read events: a page of them, newest first, or one with the runs it came from."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
@@ -16,7 +14,7 @@ from service.store.events import EventFilter, StoredEvent, StoredMoved
 from service.store.looks import Look
 from service.store.screens import StoredScreen
 from service.store.series import SeriesKey
-from service.usecases.read_runs import CursorError
+from service.usecases.read_runs import cursor_of, read_cursor
 from service.usecases.screen_memory import WATCHED
 
 # As many runs of an event as are named.
@@ -119,14 +117,14 @@ def list_events(
     session: ReadSession, wanted: EventFilter, *, limit: int, cursor: str | None
 ) -> EventPage:
     """Return a page of events, the newest seen first. Raises CursorError."""
-    before = None if cursor is None else _read_cursor(cursor)
+    before = None if cursor is None else read_cursor(cursor)
     found = events.newest(session, wanted, before=before, limit=limit + 1)
     page = found[:limit]
     about = About.of(session, page)
     more = len(found) > limit
     return EventPage(
         events=tuple(about.told(event) for event in page),
-        cursor=_cursor(page[-1]) if more else None,
+        cursor=cursor_of(page[-1].seen_at, page[-1].id) if more else None,
     )
 
 
@@ -150,19 +148,3 @@ def _run_ids(session: ReadSession, every: Sequence[StoredEvent], about: About) -
         for runs in looks.runs(session, numbers, metrics=WATCHED).values():
             found |= {run.run_id: None for run in runs if run.cell in cells and run.medians}
     return tuple(found)[:RUNS_MAX]
-
-
-def _cursor(event: StoredEvent) -> str:
-    return urlsafe_b64encode(f"{event.seen_at.isoformat()} {event.id}".encode()).decode()
-
-
-def _read_cursor(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        seen_at, _, event_id = urlsafe_b64decode(cursor).decode().partition(" ")
-        moment = datetime.fromisoformat(seen_at)
-        found = moment, UUID(event_id)
-    except ValueError as error:
-        raise CursorError from error
-    if moment.tzinfo is None:
-        raise CursorError
-    return found

@@ -28,12 +28,13 @@ def list_runs(
     session: ReadSession, wanted: RunFilter, *, limit: int, cursor: str | None
 ) -> RunPage:
     """Return a page of runs, the newest stored first. Raises CursorError."""
-    before = None if cursor is None else _read_cursor(cursor)
+    before = None if cursor is None else read_cursor(cursor)
     found = runs.newest(session, wanted, before=before, limit=limit + 1)
     page = found[:limit]
     more = len(found) > limit
     return RunPage(
-        runs=_read_all(session, page), cursor=_cursor(page[-1]) if more and page else None
+        runs=_read_all(session, page),
+        cursor=cursor_of(page[-1].stored_at, page[-1].id) if more and page else None,
     )
 
 
@@ -105,15 +106,17 @@ def _read_all(session: ReadSession, found: Sequence[StoredRun]) -> tuple[RunRead
     )
 
 
-def _cursor(run: StoredRun) -> str:
-    return urlsafe_b64encode(f"{run.stored_at.isoformat()} {run.id}".encode()).decode()
+def cursor_of(moment: datetime, row_id: UUID) -> str:
+    """Return where a page ends that is in order of a moment and an id."""
+    return urlsafe_b64encode(f"{moment.isoformat()} {row_id}".encode()).decode()
 
 
-def _read_cursor(cursor: str) -> tuple[datetime, UUID]:
+def read_cursor(cursor: str) -> tuple[datetime, UUID]:
+    """Return the moment and the id that cursor_of() was given. Raises CursorError."""
     try:
-        stored_at, _, run_id = urlsafe_b64decode(cursor).decode().partition(" ")
-        moment = datetime.fromisoformat(stored_at)
-        found = moment, UUID(run_id)
+        told, _, row_id = urlsafe_b64decode(cursor).decode().partition(" ")
+        moment = datetime.fromisoformat(told)
+        found = moment, UUID(row_id)
     except ValueError as error:
         raise CursorError from error
     if moment.tzinfo is None:
