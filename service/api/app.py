@@ -26,6 +26,7 @@ from service.api import (
     overview,
     runners,
     runs,
+    schedules,
     screens,
     series,
     sessions,
@@ -64,6 +65,7 @@ NOUNS = (
     series,
     screens,
     events,
+    schedules,
 )
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {

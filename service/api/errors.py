@@ -30,6 +30,7 @@ from service.store.launches import UnknownLaunchError
 from service.store.protocols import UnknownProtocolError
 from service.store.runners import UnknownRunnerError
 from service.store.runs import UnknownRunError
+from service.store.schedules import UnknownScheduleError
 from service.store.sessions import UnknownSessionError
 from service.store.stacks import UnknownStackError
 from service.store.tokens import UnknownTokenError
@@ -43,6 +44,7 @@ from service.usecases.keep_artefact import (
     ArtefactUnreadableError,
     DigestMismatchError,
 )
+from service.usecases.keep_schedule import TooManySchedulesError
 from service.usecases.pin_baseline import NothingToPinError
 from service.usecases.read_matrix import NotJudgedError
 from service.usecases.read_runs import CursorError
@@ -94,6 +96,7 @@ STATUS: dict[type[Exception], int] = {
     TokenMissingError: 401,
     TokenNameTakenError: 409,
     TokenRefusedError: 401,
+    TooManySchedulesError: 409,
     TransitionError: 409,
     UnknownArtefactError: 404,
     UnknownConditionError: 404,
@@ -105,6 +108,7 @@ STATUS: dict[type[Exception], int] = {
     UnknownProtocolError: 404,
     UnknownRunError: 404,
     UnknownRunnerError: 404,
+    UnknownScheduleError: 404,
     UnknownSessionError: 404,
     UnknownStackError: 404,
     UnknownTokenError: 404,

@@ -23,6 +23,7 @@ from service.cli.plan import plan
 from service.cli.read import read
 from service.cli.run import run
 from service.cli.runs import runs
+from service.cli.schedule import schedules
 from service.cli.session import sessions
 from service.cli.stack import stacks
 from service.cli.up import up
@@ -82,6 +83,7 @@ main.add_typer(events, name="events")
 main.add_typer(stacks, name="stack")
 main.add_typer(baselines, name="baseline")
 main.add_typer(sessions, name="session")
+main.add_typer(schedules, name="schedule")
 main.add_typer(hosts, name="host")
 for process in (serve.serve, serve.worker, serve.scheduler, serve.runner):
     main.command()(process)

@@ -14,6 +14,10 @@ class Act(StrEnum):
     PIN = "pin"
     WITHDRAW = "withdraw"
     RESTORE = "restore"
+    SCHEDULE = "schedule"
+    UNSCHEDULE = "unschedule"
+    PAUSE = "pause"
+    RESUME = "resume"
 
 
 class Noun(StrEnum):
@@ -21,6 +25,7 @@ class Noun(StrEnum):
 
     BASELINE = "baseline"
     RUN = "run"
+    SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from service.store.columns import Moment, NaiveTimeError, Table
 from service.store.history_tables import AuditRow, ImportedRunRow, ImportRow, WithdrawalRow
 from service.store.judged_tables import JudgedRow
 from service.store.noise_tables import NoiseRow
+from service.store.schedule_tables import ScheduleRow
 from service.store.screen_tables import EventRow, LookRow, MovedRow, ScreenRow
 
 # All tables are found here; those of what came after a run was stored are declared beside it.
@@ -36,6 +37,7 @@ __all__ = [
     "RunRow",
     "RunnerRow",
     "SampleRow",
+    "ScheduleRow",
     "ScreenRow",
     "SessionRow",
     "StackRow",

@@ -1,4 +1,4 @@
-"""Sweep: requeue what went quiet, and announce again what nobody came for."""
+"""Sweep: requeue what went quiet, announce again what nobody came for, begin what is due."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from service.store import jobs
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
 from service.usecases.announce import Nudge, nudges
+from service.usecases.begin_nights import begin_nights
 from service.usecases.lose_job import lose_job
 
 
@@ -25,13 +26,18 @@ class Swept:
 def sweep(
     session: WriteSession, *, leasing: Leasing, resend_after: timedelta, now: datetime
 ) -> Swept:
-    """Requeue or give up jobs whose lease has ended; announce jobs queued for long again."""
+    """Requeue or give up what has lost its lease, announce again what waits, begin nights."""
     moved = [
         (job, lose_job(session, job, leasing=leasing, now=now))
         for job in jobs.overdue(session, now=now)
     ]
     quiet = jobs.announce_again(session, before=now - resend_after, now=now)
-    waiting = [*quiet, *_next_jobs(session, [job for job, _ in moved])]
+    begun = (jobs.next_of(session, session_id) for session_id in begin_nights(session, now=now))
+    waiting = [
+        *quiet,
+        *_next_jobs(session, [job for job, _ in moved]),
+        *(job for job in begun if job is not None),
+    ]
     return Swept(
         requeued=tuple(job.id for job, state in moved if state is JobState.QUEUED),
         given_up=tuple(job.id for job, state in moved if state is JobState.GIVEN_UP),
