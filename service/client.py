@@ -17,7 +17,7 @@ from service.domain.release import ReleasesApartError, ReleaseTextError, require
 from service.formats.audits import AuditRead
 from service.formats.baselines import BaselinePin, BaselineRead
 from service.formats.comparisons import CellsCompared, SessionVerdicts
-from service.formats.events import EventDetail, EventPage, ScreenPage
+from service.formats.events import EventDetail, EventPage
 from service.formats.identities import StackOrder
 from service.formats.imports import ImportOrder, ImportRead
 from service.formats.messages import Message
@@ -27,7 +27,6 @@ from service.formats.problems import Problem
 from service.formats.reports import LaunchReport, RunReport, Stored
 from service.formats.runners import RunnerRead, RunnerState, RunnerStateOrder
 from service.formats.runs import RunDetail, RunPage, RunState
-from service.formats.schedules import ScheduleChange, ScheduleOrder, ScheduleRead
 from service.formats.sessions import JobRead, SessionOrder, SessionRead
 from service.formats.withdrawals import RestorationOrder, WithdrawalOrder, WithdrawalRead
 
@@ -43,6 +42,7 @@ LEASE_PROBLEMS = frozenset({"LeaseLostError", "StaleTokenError"})
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Answer = TypeVar("Answer", bound=BaseModel)
+Query = Mapping[str, str | int | bool | list[str] | None]
 
 
 class ServiceAwayError(ConnectionError):
@@ -134,20 +134,6 @@ class Client:
         """Return the bytes of a digest. Raises RefusedError when they are not stored."""
         return self._send("GET", f"artefacts/{digest}").content
 
-    def set_schedule(self, name: str, order: ScheduleOrder) -> ScheduleRead:
-        """Store what is measured every night, in place of the schedule of that name."""
-        return _read(ScheduleRead, self._send("PUT", f"schedules/{quote(name)}", body=order))
-
-    def change_schedule(self, name: str, change: ScheduleChange) -> ScheduleRead | None:
-        """Pause or resume a schedule and return it, or remove it."""
-        response = self._send("POST", f"schedules/{quote(name)}/change", body=change)
-        gone = response.status_code == httpx.codes.NO_CONTENT
-        return None if gone else _read(ScheduleRead, response)
-
-    def schedules(self) -> tuple[ScheduleRead, ...]:
-        """Return every schedule, by name."""
-        return _read_all(ScheduleRead, self._send("GET", "schedules"))
-
     def pin_baseline(self, pin: BaselinePin) -> tuple[BaselineRead, ...]:
         """Pin a stack as the baseline of the cells it was measured in."""
         return _read_all(BaselineRead, self._send("POST", "baselines", body=pin))
@@ -232,25 +218,6 @@ class Client:
             found += _read_all(NoiseRead, self._send("GET", "noise", query=query))
         return tuple(found)
 
-    def screens(
-        self,
-        *,
-        condition_key: str | None = None,
-        metric: str | None = None,
-        host: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> ScreenPage:
-        """Return what the screen last answered in each series, and the cursor of the next page."""
-        query = {
-            "condition_key": condition_key,
-            "metric": metric,
-            "host": host,
-            "limit": limit,
-            "cursor": cursor,
-        }
-        return _read(ScreenPage, self._send("GET", "screens", query=query))
-
     def events(
         self,
         *,
@@ -287,144 +254,26 @@ class Client:
         body = RunnerStateOrder(state=state)
         return _read(RunnerRead, self._send("POST", f"runners/{name}/state", body=body))
 
-    def pin_baseline(self, pin: BaselinePin) -> tuple[BaselineRead, ...]:
-        """Pin a stack as the baseline of the cells it was measured in."""
-        return _read_all(BaselineRead, self._send("POST", "baselines", body=pin))
-
-    def baselines(
-        self, *, channel: str | None = None, history: bool = False
-    ) -> tuple[BaselineRead, ...]:
-        """Return the pins in force, or with history those they replaced as well."""
-        query = {"channel": channel, "history": history or None}
-        return _read_all(BaselineRead, self._send("GET", "baselines", query=query))
-
-    def runs(
+    def ask(
         self,
+        kind: type[Answer],
+        path: str,
         *,
-        stack_key: str | None = None,
-        condition_key: str | None = None,
-        session_id: UUID | None = None,
-        state: RunState | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> RunPage:
-        """Return runs, newest first, and the cursor of the next page."""
-        query = {
-            "stack_key": stack_key,
-            "condition_key": condition_key,
-            "session_id": str(session_id) if session_id else None,
-            "state": state,
-            "limit": limit,
-            "cursor": cursor,
-        }
-        return _read(RunPage, self._send("GET", "runs", query=query))
+        method: str | None = None,
+        body: Message | None = None,
+        query: Query | None = None,
+        idempotency_key: str | None = None,
+    ) -> Answer:
+        """Return what one more noun answers. method: else GET, or POST where there is a body."""
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+        verb = method or ("GET" if body is None else "POST")
+        return _read(kind, self._send(verb, path, body=body, query=query, headers=headers))
 
-    def stack(self, asked: str) -> StackOrder:
-        """Return the one stack of a name, or whose key begins like that."""
-        return _read(StackOrder, self._send("GET", f"stacks/{quote(asked, safe='')}"))
-
-    def run(self, run_id: UUID) -> RunDetail:
-        """Return one run with every repeat."""
-        return _read(RunDetail, self._send("GET", f"runs/{run_id}"))
-
-    def import_results(self, order: ImportOrder, *, idempotency_key: str) -> ImportRead:
-        """Store results measured elsewhere; asked again with the same key, return the answer."""
-        response = self._send(
-            "POST", "imports", body=order, headers={"Idempotency-Key": idempotency_key}
-        )
-        return _read(ImportRead, response)
-
-    def withdraw(self, run_id: UUID, order: WithdrawalOrder) -> WithdrawalRead:
-        """Withdraw a run from every judgement."""
-        return _read(WithdrawalRead, self._send("POST", f"runs/{run_id}/withdrawal", body=order))
-
-    def restore(self, run_id: UUID, order: RestorationOrder) -> AuditRead:
-        """Take a run's withdrawal back."""
-        return _read(AuditRead, self._send("POST", f"runs/{run_id}/restoration", body=order))
-
-    def history(self, run_id: UUID) -> tuple[AuditRead, ...]:
-        """Return what people did to a run, oldest first."""
-        return _read_all(AuditRead, self._send("GET", f"runs/{run_id}/history"))
-
-    def compare(
-        self, baseline: str, candidate: str, *, min_repeats: int | None = None
-    ) -> CellsCompared:
-        """Return the comparison of two runs (their ids) or two stacks (their keys or names)."""
-        query = {"baseline": baseline, "candidate": candidate, "min_repeats": min_repeats}
-        return _read(CellsCompared, self._send("GET", "comparisons", query=query))
-
-    def noise(
-        self,
-        *,
-        condition_keys: Sequence[str] = (),
-        host: str | None = None,
-        session_id: UUID | None = None,
-    ) -> tuple[NoiseRead, ...]:
-        """Return what is known of the noise under some conditions, or in a session's cells."""
-        found: list[NoiseRead] = []
-        for begin in range(0, max(len(condition_keys), 1), NOISE_BATCH):
-            query = {
-                "condition_key": list(condition_keys[begin : begin + NOISE_BATCH]),
-                "host": host,
-                "session_id": str(session_id) if session_id else None,
-            }
-            found += _read_all(NoiseRead, self._send("GET", "noise", query=query))
-        return tuple(found)
-
-    def screens(
-        self,
-        *,
-        condition_key: str | None = None,
-        metric: str | None = None,
-        host: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> ScreenPage:
-        """Return what the screen last answered in each series, and the cursor of the next page."""
-        query = {
-            "condition_key": condition_key,
-            "metric": metric,
-            "host": host,
-            "limit": limit,
-            "cursor": cursor,
-        }
-        return _read(ScreenPage, self._send("GET", "screens", query=query))
-
-    def events(
-        self,
-        *,
-        host: str | None = None,
-        condition_key: str | None = None,
-        since: datetime | None = None,
-        limit: int = 20,
-        cursor: str | None = None,
-    ) -> EventPage:
-        """Return events, the newest seen first, and the cursor of the next page."""
-        query = {
-            "host": host,
-            "condition_key": condition_key,
-            "since": since.isoformat() if since else None,
-            "limit": limit,
-            "cursor": cursor,
-        }
-        return _read(EventPage, self._send("GET", "events", query=query))
-
-    def event(self, event_id: UUID) -> EventDetail:
-        """Return one event with the runs it came from."""
-        return _read(EventDetail, self._send("GET", f"events/{event_id}"))
-
-    def register_runner(self, claim: Claim) -> RunnerRead:
-        """Say that a runner is here, what it owns and which life of it this is."""
-        return _read(RunnerRead, self._send("PUT", f"runners/{claim.runner}", body=claim))
-
-    def runners(self) -> tuple[RunnerRead, ...]:
-        """Return every runner the service has heard of."""
-        return _read_all(RunnerRead, self._send("GET", "runners"))
-
-    def set_runner_state(self, name: str, state: RunnerState) -> RunnerRead:
-        """Let a runner work, pause it or drain it."""
-        body = RunnerStateOrder(state=state)
-        return _read(RunnerRead, self._send("POST", f"runners/{name}/state", body=body))
+    def ask_all(
+        self, kind: type[Answer], path: str, *, query: Query | None = None
+    ) -> tuple[Answer, ...]:
+        """Return a list that one more noun answers."""
+        return _read_all(kind, self._send("GET", path, query=query))
 
     def ready(self) -> bool:
         """Return whether the service answers and its database is of this release."""
@@ -441,7 +290,7 @@ class Client:
         *,
         body: Message | None = None,
         content: bytes | None = None,
-        query: Mapping[str, str | int | bool | list[str] | None] | None = None,
+        query: Query | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """Send a call and return its answer. Every call may be repeated, so each one is."""

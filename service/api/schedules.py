@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response, status
+from fastapi import APIRouter, Path
 
 from service.api.access import MayRead, MayRun
 from service.api.callers import name_of
 from service.api.door import Opened
-from service.formats.schedules import ScheduleChange, ScheduleOrder, ScheduleRead
+from service.formats.schedules import ScheduleChange, ScheduleChanged, ScheduleOrder, ScheduleRead
 from service.usecases.keep_schedule import change_schedule, list_schedules, set_schedule
 
 router = APIRouter(prefix="/schedules", tags=["schedules"])
@@ -23,19 +23,13 @@ def put(door: Opened, caller: MayRun, name: Named, order: ScheduleOrder) -> Sche
         return set_schedule(session, name, order, who=who, now=door.now())
 
 
-@router.post(
-    "/{name}/change",
-    response_model=ScheduleRead,
-    responses={status.HTTP_204_NO_CONTENT: {"description": "It is removed."}},
-)
-def change(
-    door: Opened, caller: MayRun, name: Named, wanted: ScheduleChange
-) -> ScheduleRead | Response:
+@router.post("/{name}/change")
+def change(door: Opened, caller: MayRun, name: Named, wanted: ScheduleChange) -> ScheduleChanged:
     """Pause, resume or remove a schedule."""
     who = name_of(caller, wanted.who)
     with door.writing() as session:
         changed = change_schedule(session, name, wanted, who=who, now=door.now())
-    return Response(status_code=status.HTTP_204_NO_CONTENT) if changed is None else changed
+    return ScheduleChanged(schedule=changed)
 
 
 @router.get("")

@@ -1,6 +1,7 @@
 """`kunline schedule …`: what is measured every night."""
 
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 import typer
 from pydantic import ValidationError
@@ -11,7 +12,13 @@ from service.cli.person import user_name
 from service.cli.plan import PlanArgument, StackOption, WithOption, planned_or_exit
 from service.cli.run import ordered
 from service.cli.tables import print_table
-from service.formats.schedules import DUPLICATES_MAX, ScheduleChange, ScheduleOrder, ScheduleRead
+from service.formats.schedules import (
+    DUPLICATES_MAX,
+    ScheduleChange,
+    ScheduleChanged,
+    ScheduleOrder,
+    ScheduleRead,
+)
 
 schedules = typer.Typer(no_args_is_help=True, help="Nights: set, list, pause, resume, remove.")
 
@@ -62,7 +69,8 @@ def set_schedule(
     with service(url, token) as client:
         for content in upload.artefacts.values():
             client.put_artefact(content)
-        _print((client.set_schedule(name or upload.order.plan, order),), json=json)
+        path = f"schedules/{quote(name or upload.order.plan, safe='')}"
+        _print((client.ask(ScheduleRead, path, method="PUT", body=order),), json=json)
 
 
 @schedules.command("list")
@@ -72,7 +80,7 @@ def list_schedules(url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson 
     Example: kunline schedule list
     """
     with service(url, token) as client:
-        _print(client.schedules(), json=json)
+        _print(client.ask_all(ScheduleRead, "schedules"), json=json)
 
 
 @schedules.command()
@@ -110,11 +118,12 @@ def _change(
     except ValidationError as error:
         raise typer.BadParameter(f"why: {error.errors(include_url=False)[0]['msg']}") from error
     with service(url, token) as client:
-        changed = client.change_schedule(name, change)
-    if changed is None:
+        path = f"schedules/{quote(name, safe='')}/change"
+        changed = client.ask(ScheduleChanged, path, body=change)
+    if changed.schedule is None:
         typer.echo(f"{name} is removed; what it measured stays")
         return
-    _print((changed,), json=False)
+    _print((changed.schedule,), json=False)
 
 
 def _print(found: tuple[ScheduleRead, ...], *, json: bool) -> None:

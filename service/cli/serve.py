@@ -55,7 +55,7 @@ def runner(
 
 
 def database(context: Context) -> None:
-    """Operator's work on the database: `kunline db migrate`.
+    """Operator's work on the database: `kunline db migrate`, `kunline db retell`.
 
     Example: kunline db migrate
     """

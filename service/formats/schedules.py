@@ -85,3 +85,9 @@ class ScheduleRead(Message):
     why: str
     changed_by: str
     changed_at: AwareDatetime
+
+
+class ScheduleChanged(Message):
+    """What became of a schedule that was changed; null where it was removed."""
+
+    schedule: ScheduleRead | None

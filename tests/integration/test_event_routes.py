@@ -126,7 +126,11 @@ def test_the_command_lists_and_shows_suspects(api: TestClient) -> None:
 def test_the_client_reads_screens_and_events(api: TestClient) -> None:
     with served(api.app) as url, connected(url) as client:  # type: ignore[arg-type]  # see above
         (event,) = client.events().events
-        found = client.screens(condition_key=TWO[0].key, metric="tpot_p50", host="h1")
+        found = client.ask(
+            ScreenPage,
+            "screens",
+            query={"condition_key": TWO[0].key, "metric": "tpot_p50", "host": "h1"},
+        )
 
     assert [each.event_id for each in found.screens] == [event.id]
 

@@ -175,4 +175,4 @@ def test_the_routes_set_list_change_and_refuse(engine: Engine, tmp_path: Path) -
     assert (made.status_code, listed.json()[0]["name"]) == (200, "nightly")
     assert (wrong.status_code, wrong.json()["fields"][0]["field"]) == (422, "body.zone")
     assert "Asia/Shanghai" in wrong.json()["fields"][0]["message"]
-    assert (removed.status_code, unknown.status_code) == (204, 404)
+    assert (removed.json(), unknown.status_code) == ({"schedule": None}, 404)
