@@ -3,14 +3,13 @@
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import psutil
 
-from runners.devices.device import Card, CardSample, Memory
-
-_CPUINFO = Path("/proc/cpuinfo")
+from runners.devices.device import Card, CardSample, Memory, Probe
+from runners.devices.host import Host
 
 
 class NoCardsError(ValueError):
@@ -21,8 +20,13 @@ class NoCardsError(ValueError):
 class CpuDevice:
     """One rank a core, one thread a rank, and the memory shared by all."""
 
-    name: str = "cpu"
-    interface_version: int = 2
+    host: Host = field(default_factory=Host)
+    interface_version: ClassVar[int] = 3
+
+    @property
+    def name(self) -> str:
+        """The chip's name."""
+        return "cpu"
 
     def cards(self) -> tuple[Card, ...]:
         """Return the cores of this process's affinity, in the order of their numbers."""
@@ -49,9 +53,25 @@ class CpuDevice:
         """Return nothing: a core is no card that anybody could be alone on."""
         return ()
 
+    def topology(self) -> None:
+        """Return nothing: cores are no cards with links between them."""
+
     def facts(self) -> Mapping[str, str]:
         """Return the kernel's release and the processor's name."""
-        return {"linux": platform.release(), "cpu": processor(_CPUINFO.read_text(encoding="utf-8"))}
+        return below_everything(self.host)
+
+    def problems(self) -> Sequence[str]:
+        """Return nothing: a core that runs this code is well enough."""
+        return ()
+
+    def probe(self) -> Probe:
+        """Return what torch calls a CPU."""
+        return Probe(torch_device="cpu", collectives="gloo")
+
+
+def below_everything(host: Host) -> Mapping[str, str]:
+    """Return what lies below every chip: the kernel's release and the processor's name."""
+    return {"linux": platform.release(), "cpu": processor(host.text("/proc/cpuinfo"))}
 
 
 def processor(cpuinfo: str) -> str:

@@ -1,23 +1,34 @@
 """What a chip family must tell of itself, and the lookup of families by name."""
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import entry_points
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol
+
+from runners.devices.host import DeviceError, Host
 
 GROUP = "kunline.devices"
 
 # Raised when the protocol below changes in a way that an older device does not satisfy.
-INTERFACE_VERSION = 2
+INTERFACE_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One accelerator: its number on this host, its model, its form ('OAM', 'PCIe', 'core')."""
+    """One accelerator: its number on this host, its model, its form ('OAM', 'PCIe', 'core').
+
+    uuid, address (PCI) and minor (of its device node) are how other tools call it, where known.
+    ordinal: its number in the order of the runtime inside the measured Python, once it was asked.
+    """
 
     number: int
     model: str
     form: str
+    uuid: str | None = None
+    address: str | None = None
+    minor: int | None = None
+    ordinal: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +45,8 @@ class CardSample:
 
     memory_used: used over total, a ratio. clock: over the clock it is set to, a ratio.
     temperature_c, temperature_limit_c: degrees Celsius now, and from where on it slows down. busy:
-    utilisation, a ratio. pids: processes on it that this PID namespace shows.
+    utilisation, a ratio. pids: processes on it that this PID namespace shows. power_w: draw.
+    clock_hz: of its computing units. ecc_uncorrected: errors since the driver was loaded.
     """
 
     number: int
@@ -44,22 +56,50 @@ class CardSample:
     temperature_limit_c: float | None = None
     busy: float | None = None
     pids: tuple[int, ...] | None = None
+    power_w: float | None = None
+    clock_hz: float | None = None
+    ecc_uncorrected: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """How cards and NICs hang together.
+
+    links: by pair of names ('XPU0', 'NIC1'), the tool's word for the way between them. nics: a
+    NIC's name by its column. numa: a card's NUMA node, as written. digest: of all of it.
+    """
+
+    links: Mapping[tuple[str, str], str]
+    nics: Mapping[str, str] = field(default_factory=dict)
+    numa: Mapping[str, str] = field(default_factory=dict)
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a probe inside the measured Python is told of this chip.
+
+    torch_device: the name of its devices in torch. collectives: the backend that
+    torch.distributed is asked for. has_events, has_graphs: whether there is anything to check.
+    """
+
+    torch_device: str
+    collectives: str
+    has_events: bool = False
+    has_graphs: bool = False
 
 
 class Device(Protocol):
     """One chip family on this host.
 
-    interface_version: the INTERFACE_VERSION it was written for. It is checked before any use.
+    The entry point names a class or a function that is called with a Host and returns this. It
+    carries interface_version as an attribute of its own, the INTERFACE_VERSION that it was written
+    for, so that it is looked at before anything is called. What goes wrong is a DeviceError.
     """
 
     @property
     def name(self) -> str:
         """The chip's name, as stack files write it."""
-        ...
-
-    @property
-    def interface_version(self) -> int:
-        """The revision of this protocol."""
         ...
 
     def cards(self) -> tuple[Card, ...]:
@@ -82,8 +122,23 @@ class Device(Protocol):
         """
         ...
 
+    def topology(self) -> Topology | None:
+        """Return how the cards of this host hang together; None where there is no such thing."""
+        ...
+
     def facts(self) -> Mapping[str, str]:
-        """Return versions of what is below the measured Python, by component name."""
+        """Return versions of what is below the measured Python, by component name.
+
+        What cannot be seen is 'unknown', or 'unknown(permission)'.
+        """
+        ...
+
+    def problems(self) -> Sequence[str]:
+        """Return what is wrong with the cards and what to do about it, a sentence each."""
+        ...
+
+    def probe(self) -> Probe:
+        """Return what a probe inside the measured Python must know."""
         ...
 
 
@@ -97,13 +152,15 @@ class UnknownChipError(LookupError):
 
 
 class DeviceInterfaceError(RuntimeError):
-    """A device was written for another revision of the protocol."""
+    """A device was written for another revision of the protocol, or cannot be loaded whole."""
 
-    def __init__(self, device: Device) -> None:
-        super().__init__(
-            f"device {device.name!r} speaks interface {device.interface_version}, "
-            f"and this runner speaks {INTERFACE_VERSION}"
-        )
+    def __init__(self, found: EntryPoint, why: str) -> None:
+        bringer = f" of {found.dist.name}" if found.dist else ""
+        super().__init__(f"device {found.name!r}{bringer} ({found.value}) is not used: {why}")
+
+
+class JoinError(DeviceError, ValueError):
+    """Two lists of the same cards do not fit together."""
 
 
 def chips() -> tuple[str, ...]:
@@ -111,16 +168,56 @@ def chips() -> tuple[str, ...]:
     return tuple(sorted(entry_points(group=GROUP).names))
 
 
-def device_for(chip: str) -> Device:
-    """Return the device that drives a chip.
+def device_for(chip: str, host: Host | None = None) -> Device:
+    """Return the device that drives a chip on a host, by default the one this process is on.
 
     Raises UnknownChipError when none is installed, DeviceInterfaceError when it speaks another
-    revision of the protocol.
+    revision of the protocol, cannot be imported, or when two distributions drive the same chip.
     """
-    found = entry_points(group=GROUP, name=chip)
+    found = tuple(entry_points(group=GROUP, name=chip))
     if not found:
         raise UnknownChipError(chip, chips())
-    device: Device = next(iter(found)).load()()
-    if device.interface_version != INTERFACE_VERSION:
-        raise DeviceInterfaceError(device)
+    if len({point.value for point in found}) > 1:
+        others = ", ".join(point.value for point in found[1:])
+        raise DeviceInterfaceError(found[0], f"{others} drives it as well: uninstall one of them")
+    made = _factory(found[0])
+    device: Device = made(Host.of(os.environ) if host is None else host)
     return device
+
+
+def _factory(found: EntryPoint) -> Any:
+    """Return what makes a device, once it says that it is of our revision of the protocol."""
+    try:
+        factory = found.load()
+    except Exception as error:
+        why = f"it cannot be imported: {type(error).__name__}: {error}"
+        raise DeviceInterfaceError(found, why) from error
+    speaks = getattr(factory, "interface_version", None)
+    if speaks != INTERFACE_VERSION:
+        told = f"interface {speaks}" if isinstance(speaks, int) else "an interface it does not name"
+        why = f"it speaks {told}, and this runner speaks interface {INTERFACE_VERSION}"
+        raise DeviceInterfaceError(found, why)
+    return factory
+
+
+def with_ordinals(cards: Sequence[Card], uuids: Mapping[int, str]) -> tuple[Card, ...]:
+    """Return the cards with their numbers in the runtime's order, joined by UUID.
+
+    uuids: as the runtime tells them, by its own number; a leading 'GPU-' does not count. Raises
+    JoinError for a card that the runtime does not show, or shows twice.
+    """
+    ordinals: dict[str, int] = {}
+    for ordinal, uuid in uuids.items():
+        if ordinals.setdefault(_bare(uuid), ordinal) != ordinal:
+            raise JoinError(f"the runtime shows the card {uuid} twice")
+    for card in cards:
+        if card.uuid is None or _bare(card.uuid) not in ordinals:
+            raise JoinError(
+                f"card {card.number} ({card.uuid or 'no UUID'}) is not among those the runtime "
+                f"shows: {', '.join(uuids.values()) or 'none'}"
+            )
+    return tuple(replace(card, ordinal=ordinals[_bare(card.uuid or "")]) for card in cards)
+
+
+def _bare(uuid: str) -> str:
+    return uuid.lower().removeprefix("gpu-")

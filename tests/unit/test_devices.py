@@ -59,7 +59,8 @@ def test_the_processor_has_the_name_that_the_kernel_tells(text: str, name: str) 
 def test_the_cpu_device_satisfies_the_protocol() -> None:
     device: Device = CpuDevice()
 
-    assert device.interface_version == INTERFACE_VERSION
+    assert device.name == "cpu"
+    assert CpuDevice.interface_version == INTERFACE_VERSION
 
 
 def test_the_installed_cpu_device_is_found_by_name() -> None:
