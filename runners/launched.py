@@ -5,21 +5,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from runners.benchmarks import server as asking
-from runners.benchmarks.client import ClientBrokenError
+from runners.benchmarks import tools
+from runners.benchmarks.client import ClientBrokenError, Tool
 from runners.benchmarks.repeat import Bench, Repeat
 from runners.benchmarks.server import ServerRefusedError, ServerSilentError
 from runners.preflight import serving as serving_checks
+from runners.preflight.capacity import compared, estimate
 from runners.preflight.layers import Breaks, Check
 from runners.preflight.serving import Answer
 from runners.run_job import LayerBrokenError, Stop, StoppedError
 from runners.stacks.kept import NotStartedError
-from runners.stacks.server import Server, ServerError
+from runners.stacks.plugin_lines import complaint, plugins_of
+from runners.stacks.server import LOOPBACK, Server, ServerError
 from service.domain.condition import Condition
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_bytes
 from service.domain.resolution import Fact
+from service.domain.stack import Stack
+from service.formats.orders import JobOrder
 from service.formats.reports import GateFinding
 from service.formats.tools.server_start import resolved
 
@@ -38,15 +44,30 @@ class Told:
     has_metrics: bool
 
 
-def told_by(server: asking.Server, log: Path) -> Told:
+def told_by(server: asking.Server, log: Path, *, inherited: Mapping[str, str]) -> Told:
     """Ask a server what it settled, and look into what it wrote while it started.
 
+    inherited: variables of the host that it saw, and that neither stack nor condition asked for.
     Raises ServerSilentError and ServerRefusedError.
     """
     info, metrics = server.info(), server.counters()
     with log.open("rb") as stream:
         start = stream.read(START_LOG_BYTES).decode(errors="replace")
-    return Told(info, resolved(info, log=start, metrics=metrics), metrics is not None)
+    settled = resolved(info, log=start, metrics=metrics)
+    seen = {f"environment.{name}": value for name, value in inherited.items()}
+    return Told(info, {**settled, **seen}, metrics is not None)
+
+
+def require_plugin(log: Path, *, stack: Stack, expects: Sequence[str]) -> None:
+    """Raise LayerBrokenError when a server is up with part of its plugin missing.
+
+    log: as it is once the server is up. expects: what the stack file asks the log to hold.
+    """
+    with log.open("rb") as stream:
+        start = stream.read(START_LOG_BYTES).decode(errors="replace")
+    found = complaint(start, plugins=plugins_of(stack), expects=expects)
+    if found is not None:
+        raise LayerBrokenError(found.layer, found.finding, found.remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +93,10 @@ class ServerAndClient:
 
     def capacity(self, conditions: Sequence[Condition]) -> Check:
         """Return the check of the room in the KV cache."""
-        settled = self.told.resolution
-        return Check(Layer.CAPACITY, lambda _: serving_checks.capacity(settled, conditions))
+        settled, cards = self.told.resolution, conditions[0].cards.count if conditions else 1
+        before = estimate(Path(self.bench.target.model_path), conditions, cards=cards)
+        beside = compared(settled, before)
+        return Check(Layer.CAPACITY, lambda _: serving_checks.capacity(settled, conditions, beside))
 
     def answer(self) -> Answer:
         """Return what the fixed prompts gave."""
@@ -95,8 +118,21 @@ class ServerAndClient:
         self.server.require_alive()
         if not repeat.values and not self.bench.server.healthy():
             finding = f"the server is not healthy any more: {repeat.findings[0].message}"
-            raise LayerBrokenError(Layer.SERVER, finding)
+            # Its log says why; the process itself may take a moment more to be gone.
+            raise ServerError(finding, log=self.server.log)
         return repeat
+
+
+def tools_of(order: JobOrder) -> list[Tool]:
+    """Return the tools that drive an order's cells, each once."""
+    conditions = [order.condition_of(cell) for cell in order.launch.cells]
+    return list(dict.fromkeys(tools.tool_of(condition) for condition in conditions))
+
+
+def target_of(server: Server, model: Path) -> tools.Target:
+    """Return a server as a tool is told of it."""
+    address = urlsplit(server.base_url)
+    return tools.Target(address.hostname or LOOPBACK, address.port or 80, str(model))
 
 
 @contextmanager
@@ -105,15 +141,17 @@ def layers_named(stop: Stop) -> Iterator[None]:
     try:
         yield
     except ServerError as error:
-        raise _stopped_or(stop, error.layer, error) from error
+        raise _stopped_or(stop, error.layer, error, error.remedy) from error
     except (ServerSilentError, ServerRefusedError, NotStartedError) as error:
         raise _stopped_or(stop, Layer.SERVER, error) from error
     except ClientBrokenError as error:
         raise _stopped_or(stop, Layer.CLIENT, error) from error
 
 
-def _stopped_or(stop: Stop, layer: Layer, error: Exception) -> RuntimeError:
-    return StoppedError(stop.reason) if stop.given() else LayerBrokenError(layer, str(error))
+def _stopped_or(stop: Stop, layer: Layer, error: Exception, remedy: str = "") -> RuntimeError:
+    if stop.given():
+        return StoppedError(stop.reason)
+    return LayerBrokenError(layer, str(error), remedy)
 
 
 @contextmanager

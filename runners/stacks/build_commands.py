@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -97,6 +98,19 @@ def install_platform(workshop: Workshop, root: Path, *, name: str) -> None:
         build_wheel(workshop, sources, version=version, into=Path(wheels))
         (wheel,) = Path(wheels).glob("*.whl")
         install(workshop, root, [wheel], what=f"installing the platform {name} {version}")
+
+
+def install_wheels(workshop: Workshop, root: Path, *, wheels: Mapping[str, bytes]) -> None:
+    """Install wheels in place of what bears their names. Raises BuildStepError.
+
+    wheels: content by file name. What they require is not looked at: the lock has it, or preflight
+    finds that it is missing.
+    """
+    with TemporaryDirectory(prefix="kunline-wheels-") as folder:
+        paths = [Path(folder, Path(name).name) for name in wheels]
+        for path, content in zip(paths, wheels.values(), strict=True):
+            path.write_bytes(content)
+        install(workshop, root, ["--reinstall", *paths], what=f"installing {', '.join(wheels)}")
 
 
 def build_wheel(workshop: Workshop, sources: Path, *, version: str, into: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
@@ -43,14 +43,17 @@ class Recipe:
 
     lock: hashed requirements, complete, installed without dependency resolution. torch: the
     release taken as a CPU build, or None where the lock pins it. platform: one of our own.
+    wheels: by file name, installed last, each in place of what was installed under its name.
     """
 
     lock: bytes
     torch: str | None = None
     platform: str | None = None
+    wheels: Mapping[str, bytes] = field(default_factory=dict)
 
     def digest(self, python_minor: str) -> str:
         """Return what names the environment: the same content is built once and shared."""
+        digests = {name: sha256(content).hexdigest() for name, content in self.wheels.items()}
         return content_key(
             {
                 "builder": BUILDER_REVISION,
@@ -58,6 +61,8 @@ class Recipe:
                 "torch": self.torch,
                 "platform": None if self.platform is None else platform_version(self.platform),
                 "python": python_minor,
+                # Left out where there is none, so that older environments stay what they are.
+                **({"wheels": digests} if digests else {}),
             }
         )
 
@@ -144,6 +149,9 @@ def _build(
         if recipe.platform is not None:
             progress(f"building the platform {recipe.platform}", 0.95)
             build_commands.install_platform(workshop, building, name=recipe.platform)
+        if recipe.wheels:
+            progress(f"installing {', '.join(recipe.wheels)}", 0.98)
+            build_commands.install_wheels(workshop, building, wheels=recipe.wheels)
         _finish(building, root, log=log, torch_source=torch_source)
     finally:
         shutil.rmtree(building, ignore_errors=True)

@@ -11,16 +11,21 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 from runners.stacks.build_step import Progress
+from runners.stacks.death import death
 from runners.stacks.kept import Kept, kept, tail
-from runners.stacks.server_log import suggested_layer
+from runners.stacks.server_log import complaint, suggested_layer
 from service.domain.layer import Layer
 from service.domain.server_arguments import Arguments, command_line
+from service.domain.server_environment import VISIBLE
+from service.formats.known_failures import remedy_of
 
 LOOPBACK = "127.0.0.1"
 
 # What a server may see of the runner's own environment. Anything else could change what is
 # measured without being part of its condition or its stack.
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+# Of those, what decides which libraries run.
+_MAY_MATTER = ("LD_LIBRARY_PATH",)
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
 
 _POLL_S = 0.25
@@ -31,14 +36,18 @@ _OK = 200
 _open = build_opener(ProxyHandler({})).open
 
 
+NOTHING_KNOWN = "nothing known stands in the log's end: read the whole log, then the kernel's"
+
+
 class ServerError(RuntimeError):
     """The server did not come up, or is gone; layer is what its log suggests."""
 
     def __init__(self, what: str, *, log: Path) -> None:
         end = tail(log, lines=40)
         self.layer: Layer = suggested_layer(end)
+        self.remedy = remedy_of(complaint(end), NOTHING_KNOWN)
         self.log = log
-        super().__init__(f"{what}; the whole log is {log}\n{end}")
+        super().__init__(f"{what}; the whole log is {log}\n{end}\n{death(end)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,8 @@ class Launch:
     """One server process to be: which Python, which model, which arguments and variables.
 
     arguments, variables: complete, from condition, stack and device together, without what is local
-    to a host, which is added here. log: a file of this launch alone.
+    to a host, which is added here. log: a file of this launch alone. program: what starts a server
+    in place of sglang.launch_server, by the same words.
     """
 
     python: Path
@@ -56,6 +66,7 @@ class Launch:
     variables: Mapping[str, str]
     log: Path
     random_seed: int = 1
+    program: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +119,43 @@ def serving(
 def server_command(launch: Launch, *, port: int) -> list[str]:
     """Return the words that start a launch's server."""
     return [
-        str(launch.python),
-        *("-m", "sglang.launch_server"),
+        *_program(launch),
         *("--model-path", str(launch.model), "--served-model-name", launch.served_name),
         *("--host", LOOPBACK, "--port", str(port), "--random-seed", str(launch.random_seed)),
         *command_line(launch.arguments),
     ]
 
 
+def _program(launch: Launch) -> list[str]:
+    if launch.program is not None:
+        return [str(launch.program)]
+    return [str(launch.python), "-m", "sglang.launch_server"]
+
+
 def server_environment(launch: Launch, inherited: Mapping[str, str]) -> dict[str, str]:
     """Return all that a launch's server sees: a little of the runner's, then its own variables."""
     passed_on = {name: inherited[name] for name in _INHERITED if name in inherited}
     return {**passed_on, **_OFFLINE, **launch.variables}
+
+
+def inherited(launch: Launch, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what a server sees of the runner's own environment that may change its speed.
+
+    It is neither of the stack nor of the condition, so it is recorded.
+    """
+    return {
+        name: variables[name]
+        for name in _MAY_MATTER
+        if name in variables and name not in launch.variables
+    }
+
+
+def on_cards(asked: Mapping[str, str], chosen: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a server's variables: those asked for, on the cards that a lease chose.
+
+    Which cards it sees follows from the lease alone, whatever a stack file says.
+    """
+    return {**chosen, **asked, **{name: chosen[name] for name in VISIBLE if name in chosen}}
 
 
 def free_port() -> int:

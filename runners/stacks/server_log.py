@@ -3,6 +3,7 @@
 import re
 
 from service.domain.layer import Layer
+from service.formats.known_failures import recognised
 
 # The first pattern found anywhere in the log's tail decides, so the narrow ones stand first.
 _SIGNS = tuple(
@@ -23,16 +24,19 @@ _SIGNS = tuple(
 def suggested_layer(tail: str) -> Layer:
     """Return the layer that the end of a server's log points at; 'server' where nothing does.
 
+    The table of known failures is asked first, then the signs of any failure.
     It is a suggestion to a person: preflight's own checks of a layer say more.
     """
-    text = _complaint(tail)
+    text = complaint(tail)
+    if found := recognised(text):
+        return found.failure.layer
     for sign, layer in _SIGNS:
         if sign.search(text):
             return layer
     return Layer.SERVER
 
 
-def _complaint(tail: str) -> str:
+def complaint(tail: str) -> str:
     """Return what follows the first traceback, if there is one, and never the list of arguments.
 
     A server prints all its arguments at its start, and their names hold every word looked for.

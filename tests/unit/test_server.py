@@ -11,6 +11,8 @@ from runners.stacks import server as servers
 from runners.stacks.server import (
     Launch,
     ServerError,
+    inherited,
+    on_cards,
     server_command,
     server_environment,
     serving,
@@ -36,6 +38,30 @@ def test_the_command_is_the_launchs_arguments_and_what_is_local_to_the_host() ->
         *("--host", "127.0.0.1", "--port", "31000", "--random-seed", "1"),
         *("--sleep-on-idle", "--tp-size", "2"),
     ]
+
+
+def test_a_launch_program_takes_the_words_of_the_server_it_stands_for() -> None:
+    launched = replace(LAUNCH, program=Path("/environment/bin/sglang-kunlun-launch"))
+
+    words = server_command(launched, port=31000)
+
+    assert words[0] == "/environment/bin/sglang-kunlun-launch"
+    assert words[1:] == server_command(LAUNCH, port=31000)[3:]
+
+
+def test_the_cards_that_a_server_sees_follow_from_its_lease_alone() -> None:
+    chosen = {"CUDA_VISIBLE_DEVICES": "4", "XPU_VISIBLE_DEVICES": "4", "OMP_NUM_THREADS": "1"}
+    wanted = {"CUDA_VISIBLE_DEVICES": "0", "XPU_VISIBLE_DEVICES": "0", "OMP_NUM_THREADS": "2"}
+
+    assert on_cards(wanted, chosen) == {**chosen, "OMP_NUM_THREADS": "2"}
+
+
+def test_what_a_server_inherits_and_nobody_asked_for_is_recorded() -> None:
+    own = {"LD_LIBRARY_PATH": "/usr/local/xre/so", "PATH": "/usr/bin"}
+    asked = replace(LAUNCH, variables={"LD_LIBRARY_PATH": "/of/the/stack"})
+
+    assert inherited(LAUNCH, own) == {"LD_LIBRARY_PATH": "/usr/local/xre/so"}
+    assert inherited(asked, own) == {}
 
 
 def test_the_server_sees_nothing_of_the_runners_environment_that_could_change_its_speed() -> None:
