@@ -46,6 +46,9 @@ class Settings(BaseSettings):
     host_name: Name = Field(default_factory=_host)
     runner: Name | None = Field(default=None, description="By default the host's and chip's names.")
     chip: Name = "cpu"
+    registry: str = Field(
+        default="", description="Where images are taken from; empty: those on this host alone."
+    )
     cards: PositiveInt | None = Field(default=None, description="By default all cards there are.")
     cache_dir: Folder = Field(default_factory=_cache, description="Environments and launches.")
     spool_dir: Folder = Field(default_factory=_spool, description="Reports on their way.")

@@ -14,9 +14,11 @@ from runners.benchmarks.rotation import rotated
 from runners.benchmarks.tools import UnsupportedTrafficError
 from runners.preflight.layers import Check, Found, broken, checked
 from runners.preflight.serving import Answer
+from runners.stacks.container import Contained
 from service.domain.condition import Condition
 from service.domain.layer import Layer
 from service.domain.resolution import Fact
+from service.formats.known_failures import remedy_of
 from service.formats.orders import CellOrder, JobOrder, Progress
 from service.formats.reports import Broken, GateFinding, LaunchReport, LayerFinding, RunReport
 
@@ -35,7 +37,7 @@ class LayerBrokenError(RuntimeError):
         super().__init__(f"{layer}: {finding}")
         self.layer = layer
         self.finding = finding
-        self.remedy = remedy
+        self.remedy = remedy or remedy_of(finding)
 
 
 class Stop:
@@ -65,6 +67,8 @@ class Prepared:
     """What is ready before a launch: two Pythons, the model's files, a folder of this launch.
 
     observed: versions by component name, as seen on the host and inside the measured Python.
+    program: what starts the server in place of SGLang's own. contained: how both are run in an
+    image; None outside of one.
     """
 
     python: Path
@@ -72,6 +76,8 @@ class Prepared:
     model: Path
     folder: Path
     observed: Mapping[str, str]
+    program: Path | None = None
+    contained: Contained | None = None
 
 
 class Launched(Protocol):

@@ -3,39 +3,65 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from subprocess import SubprocessError
-from urllib.parse import urlsplit
 
 from runners import reports
 from runners.benchmarks import client as benchmark_client
 from runners.benchmarks import server as asking
-from runners.benchmarks import tools
 from runners.benchmarks.card_watch import CardWatch, Samples, sampled
-from runners.benchmarks.client import Tool
 from runners.benchmarks.repeat import Bench
 from runners.benchmarks.server_facts import ServerFacts, capacity_before, server_facts
 from runners.devices.device import Card, Device, DeviceInterfaceError, UnknownChipError, device_for
-from runners.launched import ServerAndClient, Told, kept_without_secrets, layers_named, told_by
-from runners.preflight import host as host_checks
-from runners.preflight.layers import Breaks, Check, Found, Works, not_on
-from runners.preflight.measured import MeasuredPython
+from runners.launch_checks import (
+    Ground,
+    card_layers,
+    client_release,
+    host_layers,
+    packages_layer,
+    plugin,
+    plugin_layer,
+    weights,
+)
+from runners.launched import (
+    ServerAndClient,
+    Told,
+    kept_without_secrets,
+    layers_named,
+    require_plugin,
+    target_of,
+    told_by,
+    tools_of,
+)
+from runners.preflight.capacity import estimate
+from runners.preflight.layers import Check, Found, Works
 from runners.run_job import LayerBrokenError, Prepared, Stop, Tell
+from runners.stacks import container
 from runners.stacks import server as servers
 from runners.stacks.build_step import BuildStepError
+from runners.stacks.container import EngineError, ended, pids_of
 from runners.stacks.environment import NoSpaceError, Recipe, build
-from runners.stacks.keeper import descendants
+from runners.stacks.host import NotOnHostError
 from runners.stacks.kept import NotStartedError
-from runners.stacks.measured import ProbeError, measured_versions
+from runners.stacks.measured import ProbeError
 from runners.stacks.platform_tree import UnknownPlatformError
+from runners.stacks.provision import (
+    Provisioned,
+    Site,
+    device_nodes,
+    found_program,
+    observed,
+    provisioned,
+)
 from runners.stacks.server_flags import server_flags
 from runners.stacks.tiny_model import MAKER, TinyLlama, TinyModelError, made
 from runners.stacks.torch_build import UnreadableReportError
-from runners.stacks.weights import tokenizer_digest, weights_digest
+from runners.stacks.wheels import WheelDamagedError, put_together
 from service.client import RefusedError
 from service.domain.difference import ABSENT
 from service.domain.key import content_key, short
@@ -43,15 +69,11 @@ from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
 from service.domain.server_arguments import Arguments, has_other_names, spelled
 from service.domain.stack import Stack, SwapScope
-from service.formats.identities import BuildOrder
+from service.formats.identities import BuildOrder, ContainerOrder, HostOrder
 from service.formats.orders import JobOrder, ModelOrder, Progress
 
 LAUNCHES_KEPT = 20
-# What a rank needs beside its share of the weights: Python, torch, SGLang, a small KV cache.
-RANK_BYTES = 3 * 2**29
 CPU = "cpu"
-NOT_ON_A_CPU = (Layer.DRIVER, Layer.RUNTIME)
-NOT_ON_A_CPU_EITHER = (Layer.COPY, Layer.STREAM)
 LOG_READ_BYTES = reports.LOG_TAIL_BYTES
 _BUILD_ERRORS = (
     BuildStepError,
@@ -60,6 +82,7 @@ _BUILD_ERRORS = (
     SubprocessError,
     UnknownPlatformError,
     UnreadableReportError,
+    WheelDamagedError,
 )
 
 
@@ -67,6 +90,7 @@ _BUILD_ERRORS = (
 class HostSteps:
     """The steps on one host. fetch: bytes by digest, from the service. cards: those that are ours.
 
+    registry: where images are taken from, empty for those on the host alone.
     A plugin that was found right in an environment is not looked up again: neither can change.
     """
 
@@ -75,55 +99,89 @@ class HostSteps:
     cards: Sequence[Card]
     variables: Mapping[str, str]
     fetch: Callable[[str], bytes]
-    _plugins: dict[tuple[Path, str | None], Found] = field(default_factory=dict)
+    registry: str = ""
+    _plugins: dict[tuple[Path, str], Found] = field(default_factory=dict)
 
     def prepare(self, order: JobOrder, tell: Tell) -> Prepared:
         """Build the environments of stack and client, and bring the model here."""
-        if order.stack.build is None:
-            finding = (
-                f"stack {order.stack.stack.name} has no build section that a runner can follow"
-            )
-            raise LayerBrokenError(Layer.PACKAGES, finding, "measure it on a host that has it")
-        device = self._device(order)
-        limit_s = order.limits.build_s
-        python = self._environment(order.stack.build, tell, Layer.PACKAGES, limit_s=limit_s)
+        device, limit_s = self._device(order), order.limits.build_s
+        folder = self._launch_folder(order)
+        there = self._provisioned(order, tell, folder)
         client_python = self._environment(order.client.build, tell, Layer.CLIENT, limit_s=limit_s)
         tell(Progress(phase="build", text="making the model", fraction=None))
         model = self._model(order.model)
         try:
-            observed = {**measured_versions(python), **device.facts()}
+            variables = self._script_variables(order)
+            seen = {**observed(order.stack, there.python, variables), **device.facts()}
         except ProbeError as error:
+            container.end(there.contained)
             raise LayerBrokenError(Layer.PACKAGES, str(error)) from error
-        folder = self._launch_folder(order)
         return Prepared(
-            python, client_python, model, folder, with_absent(order.stack.stack, observed)
+            there.python,
+            client_python,
+            model,
+            folder,
+            with_absent(order.stack.stack, seen),
+            there.program,
+            there.contained,
         )
+
+    def _provisioned(self, order: JobOrder, tell: Tell, folder: Path) -> Provisioned:
+        """Return the stack's programs: built here, found on the host, or those of an image."""
+        ordered, launch = order.stack.build, order.stack.launch
+        if ordered is None:
+            why = "has no build section that a runner can follow"
+            finding = f"stack {order.stack.stack.name} {why}"
+            raise LayerBrokenError(Layer.PACKAGES, finding, "measure it on a host that has it")
+        try:
+            if isinstance(ordered, HostOrder | ContainerOrder):
+                tell(Progress(phase="build", text=f"looking for the {ordered.kind}'s programs"))
+                return provisioned(ordered, launch, self._site(order, folder))
+            limit_s = order.limits.build_s
+            python = self._environment(ordered, tell, Layer.PACKAGES, limit_s=limit_s)
+            return Provisioned(python, found_program(launch, python, self.variables))
+        except NotOnHostError as error:
+            raise LayerBrokenError(Layer.PACKAGES, str(error)) from error
+        except EngineError as error:
+            remedy = "check the container engine, the runner's registry and the image's digest"
+            raise LayerBrokenError(Layer.RUNTIME, str(error), remedy) from error
+
+    def _site(self, order: JobOrder, folder: Path) -> Site:
+        nodes = device_nodes(order.stack.chip, self._cards(order))
+        name = str(reports.launch_id_of(order))
+        models = Path(order.model.path) if order.model.path else self.cache
+        return Site(name, self.registry, nodes, folder, (models,), self.variables)
 
     def checks(self, order: JobOrder, prepared: Prepared) -> Sequence[Check]:
         """Return the checks from the metal up to the weights."""
-        device, asked = self._device(order), order.launch.cards
-        measured = MeasuredPython(prepared.python, self._script_variables(order))
-        plugin = order.stack.build.platform if order.stack.build else None
-        needed = self._bytes_needed(order, prepared)
-        above, between = _skipped(order.stack.chip)
+        ground = self._ground(order, prepared)
         return (
-            Check(Layer.DEVICE, lambda _: host_checks.device(device.name, self.cards, asked)),
-            *above,
-            Check(
-                Layer.PACKAGES,
-                lambda _: host_checks.packages(order.stack.stack, prepared.observed),
-            ),
+            *host_layers(ground),
+            packages_layer(ground),
             Check(Layer.CLIENT, lambda _: client_release(prepared, order.client.version)),
+            *card_layers(ground),
+            plugin_layer(ground, known=lambda limit_s: self._plugin(ground, limit_s)),
             Check(
-                Layer.MEMORY,
-                lambda _: host_checks.memory(device, self._cards(order), needed_bytes=needed),
+                Layer.WEIGHTS,
+                lambda _: weights(prepared.model, order.model),
+                # Whatever the checks left behind that was killed with its container still there.
+                end=partial(container.end, prepared.contained),
             ),
-            *between,
-            Check(Layer.OPERATOR, measured.operator),
-            *not_on(order.stack.chip, [Layer.GRAPH], "graphs are not checked by this release"),
-            Check(Layer.COLLECTIVES, lambda limit_s: measured.collectives(asked, limit_s)),
-            Check(Layer.PLUGIN, lambda limit_s: self._plugin(measured, plugin, limit_s)),
-            Check(Layer.WEIGHTS, lambda _: weights(prepared.model, order.model)),
+        )
+
+    def _ground(self, order: JobOrder, prepared: Prepared) -> Ground:
+        return Ground(
+            stack=order.stack.stack,
+            device=self._device(order),
+            held=self.cards,
+            asked=order.launch.cards,
+            python=prepared.python,
+            variables=self._script_variables(order),
+            platform=order.stack.build.platform
+            if isinstance(order.stack.build, BuildOrder)
+            else None,
+            observed=prepared.observed,
+            needed_bytes=self._bytes_needed(order, prepared),
         )
 
     @contextmanager
@@ -137,9 +195,10 @@ class HostSteps:
         with (
             kept_without_secrets(prepared.folder),
             layers_named(stop),
+            ended(prepared.contained),
             benchmark_client.client(
                 prepared.client_python,
-                _tools(order),
+                tools_of(order),
                 environment=environment,
                 log=prepared.folder / "client.log",
             ) as client,
@@ -155,27 +214,31 @@ class HostSteps:
             asking.asked(server.base_url, limit_s=order.limits.repeat_s) as asked,
         ):
             client.wait_ready(limit_s=order.limits.start_s, stopped=stop.given)
-            told = told_by(asked, server.log)
+            require_plugin(server.log, stack=order.stack.stack, expects=order.stack.launch.expects)
+            inherited = servers.inherited(launch, self.variables)
+            told = told_by(asked, server.log, inherited=inherited)
             bench = Bench(
                 client=client,
                 server=asked,
-                target=_target(server, prepared.model),
+                target=target_of(server, prepared.model),
                 server_log=server.log,
                 folder=prepared.folder,
                 environment=environment,
                 limit_s=order.limits.repeat_s,
-                cards=self._watch(order, server, before),
+                cards=self._watch(order, partial(pids_of, server.pid, prepared.contained), before),
                 settled=self._settled(order, told),
                 has_metrics=told.has_metrics,
             )
             yield ServerAndClient(server, bench, told)
 
-    def _watch(self, order: JobOrder, server: servers.Server, before: Samples | None) -> CardWatch:
+    def _watch(
+        self, order: JobOrder, pids: Callable[[], Collection[int]], before: Samples | None
+    ) -> CardWatch:
         return CardWatch(
             self._device(order).samples,
             leased=[card.number for card in self._cards(order)],
             before=before,
-            server_pids=lambda: {server.pid, *descendants(server.pid)},
+            server_pids=pids,
         )
 
     def _settled(self, order: JobOrder, told: Told) -> ServerFacts:
@@ -193,11 +256,12 @@ class HostSteps:
             model=prepared.model,
             served_name=order.model.id,
             arguments=self._arguments(order, prepared),
-            variables={
-                **self._device(order).environment(self._cards(order)),
-                **order.launch.server_environment,
-            },
+            variables=servers.on_cards(
+                order.launch.server_environment,
+                self._device(order).environment(self._cards(order)),
+            ),
             log=prepared.folder / "server.log",
+            program=prepared.program,
         )
 
     def _arguments(self, order: JobOrder, prepared: Prepared) -> Arguments:
@@ -206,7 +270,10 @@ class HostSteps:
         if not has_other_names(arguments):
             return arguments
         try:
-            told = server_flags(prepared.python, cache=self.cache, variables=self.variables)
+            # Only an environment that we built never changes below what it told once.
+            ours = isinstance(order.stack.build, BuildOrder)
+            cache = self.cache if ours else prepared.folder
+            told = server_flags(prepared.python, cache=cache, variables=self.variables)
         except ProbeError:
             return arguments  # the server's own complaint says more than a probe's
         return spelled(arguments, {word for flag in told.flags for word in flag.spellings})
@@ -243,7 +310,8 @@ class HostSteps:
             tell(Progress(phase="build", text=redacted_text(text)[:400], fraction=fraction))
 
         try:
-            recipe = Recipe(self._lock(ordered.lock), ordered.torch, ordered.platform)
+            wheels = {each.file: put_together(each, self._lock) for each in ordered.wheels}
+            recipe = Recipe(self._lock(ordered.lock), ordered.torch, ordered.platform, wheels)
             built = build(recipe, cache=self.cache, variables=self.variables, progress=progress)
         except _BUILD_ERRORS as error:
             remedy = "read the build's log; it is built anew on the next attempt"
@@ -265,12 +333,13 @@ class HostSteps:
         half.rename(kept)
         return content
 
-    def _plugin(self, measured: MeasuredPython, name: str | None, limit_s: float) -> Found:
-        known = self._plugins.get((measured.python, name))
+    def _plugin(self, ground: Ground, limit_s: float) -> Found:
+        key = (ground.python, ground.stack.key)
+        known = self._plugins.get(key)
         if known is None:
-            known = measured.plugin(name, limit_s)
-            if isinstance(known, Works):
-                self._plugins[measured.python, name] = known
+            known = plugin(ground, limit_s)
+            if isinstance(known, Works) and ground.platform is not None:
+                self._plugins[key] = known
         return known
 
     def _model(self, ordered: ModelOrder) -> Path:
@@ -308,18 +377,10 @@ class HostSteps:
 
     def _bytes_needed(self, order: JobOrder, prepared: Prepared) -> int:
         """Return what a card must have free; the cores of a CPU share one memory."""
-        whole, ranks = host_checks.weights_bytes(prepared.model), order.launch.cards
-        share = whole // ranks + RANK_BYTES
+        ranks = order.launch.cards
+        conditions = [order.condition_of(cell) for cell in order.launch.cells]
+        share = estimate(prepared.model, conditions, cards=ranks).needed_bytes
         return share * ranks if order.stack.chip == CPU else share
-
-
-def _skipped(chip: str) -> tuple[Sequence[Check], Sequence[Check]]:
-    """Return the checks of the layers that are not looked at on a chip, in two places."""
-    if chip == CPU:
-        why = "a CPU has no such layer of its own"
-        return not_on(chip, NOT_ON_A_CPU, why), not_on(chip, NOT_ON_A_CPU_EITHER, why)
-    why = "not checked by this release"
-    return not_on(chip, NOT_ON_A_CPU, why), not_on(chip, NOT_ON_A_CPU_EITHER, why)
 
 
 def with_absent(stack: Stack, observed: Mapping[str, str]) -> Mapping[str, str]:
@@ -332,35 +393,3 @@ def with_absent(stack: Stack, observed: Mapping[str, str]) -> Mapping[str, str]:
         and component.name not in observed
     }
     return {**observed, **absent}
-
-
-def _tools(order: JobOrder) -> list[Tool]:
-    """Return the tools that drive an order's cells, each once."""
-    conditions = [order.condition_of(cell) for cell in order.launch.cells]
-    return list(dict.fromkeys(tools.tool_of(condition) for condition in conditions))
-
-
-def _target(server: servers.Server, model: Path) -> tools.Target:
-    address = urlsplit(server.base_url)
-    return tools.Target(address.hostname or servers.LOOPBACK, address.port or 80, str(model))
-
-
-def client_release(prepared: Prepared, wanted: str) -> Found:
-    """Check that the client's environment holds the release that was ordered."""
-    remedy = "build the client's environment anew"
-    try:
-        there = measured_versions(prepared.client_python).get("sglang", ABSENT)
-    except ProbeError as error:
-        return Breaks(str(error), remedy)
-    if there != wanted:
-        return Breaks(f"client {wanted} is ordered, and {there} is installed", remedy)
-    return Works(f"sglang {there}")
-
-
-def weights(folder: Path, ordered: ModelOrder) -> Found:
-    """Check the model's files against the digests ordered."""
-    return host_checks.weights(
-        folder,
-        ordered={"tokenizer": ordered.tokenizer_digest, "weights": ordered.weights_digest},
-        digest={"tokenizer": tokenizer_digest, "weights": weights_digest},
-    )

@@ -17,6 +17,7 @@ from runners.cards import CardsTakenError, held_cards
 from runners.config import Settings
 from runners.delivery import Courier, Spool
 from runners.devices.device import Card, DeviceInterfaceError, UnknownChipError, device_for
+from runners.devices.host import DeviceError
 from runners.loop import Loop
 from runners.run_job import Stop, StoppedError
 from runners.steps import HostSteps
@@ -64,7 +65,7 @@ def main() -> int:
             return _run(settings, client, cards, ending)
     except StoppedError:
         return 0
-    except (CardsTakenError, UnknownChipError, DeviceInterfaceError, OSError) as error:
+    except (CardsTakenError, UnknownChipError, DeviceInterfaceError, DeviceError, OSError) as error:
         log.critical("the runner cannot start", error=str(error))
         return 1
 
@@ -84,6 +85,7 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
             cards=cards,
             variables=dict(os.environ),
             fetch=client.artefact,
+            registry=settings.registry,
         ),
         courier=Courier(Spool(settings.spool_dir / settings.name), client),
         nudged=nudged,

@@ -7,6 +7,7 @@ from subprocess import SubprocessError
 from threading import Event, Thread
 
 from runners.devices.device import CardSample
+from runners.devices.host import DeviceError
 
 SAMPLE_S = 1.0
 # Between requests a card falls to its idle clock, which is no throttling.
@@ -94,7 +95,7 @@ def sampled(samples: Callable[[], Samples]) -> Samples | None:
     """Return the cards as they are now; None where the device fails to tell."""
     try:
         return samples()
-    except (OSError, ValueError, SubprocessError):
+    except (OSError, ValueError, SubprocessError, DeviceError):
         return None
 
 

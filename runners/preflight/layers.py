@@ -7,6 +7,7 @@ from threading import Thread
 
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
+from service.formats.known_failures import remedy_of
 from service.formats.reports import LayerFinding
 
 FINDING_CHARACTERS_MAX = 4000
@@ -44,11 +45,13 @@ class Check:
     """One layer's check. find is told its limit in seconds, and should keep to it itself.
 
     One that does not is waited for no longer than a margin beyond its limit.
+    end: called once no more checks are made, however they ended.
     """
 
     layer: Layer
     find: Callable[[float], Found]
     limit_s: float = 60.0
+    end: Callable[[], None] = lambda: None
 
 
 def checked(
@@ -59,13 +62,17 @@ def checked(
     before_each: told of each layer before it is checked; it may raise to stop.
     """
     findings: list[LayerFinding] = []
-    for check in checks:
-        before_each(check.layer)
-        began = time.monotonic()
-        found = _within_limit(check)
-        findings.append(_finding(check.layer, found, time.monotonic() - began))
-        if isinstance(found, Breaks):
-            break
+    try:
+        for check in checks:
+            before_each(check.layer)
+            began = time.monotonic()
+            found = _within_limit(check)
+            findings.append(_finding(check.layer, found, time.monotonic() - began))
+            if isinstance(found, Breaks):
+                break
+    finally:
+        for check in checks:
+            check.end()
     return tuple(findings)
 
 
@@ -110,8 +117,9 @@ def _finding(layer: Layer, found: Found, seconds: float) -> LayerFinding:
         case Skipped(text):
             return LayerFinding(layer=layer, state="skipped", finding=_end(text), seconds=seconds)
         case Breaks(text, remedy):
+            known = remedy_of(text, remedy)
             return LayerFinding(
-                layer=layer, state="broken", finding=_end(text), remedy=remedy, seconds=seconds
+                layer=layer, state="broken", finding=_end(text), remedy=known, seconds=seconds
             )
 
 

@@ -10,12 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runners.devices.device import Probe
 from runners.preflight.layers import Breaks, Found, Skipped, Works
+from service.formats.known_failures import remedy_of
 
 INSIDE = Path(__file__).with_name("inside")
 # Revisions of the platform interface of ours that this runner knows how to check.
 INTERFACES = frozenset({1})
 ERROR_CHARACTERS = 1500
+WRONG = (
+    "no run on these cards can be trusted: check that kernel packages, torch and collectives are "
+    "of one drop, then the links between the cards"
+)
+SLOW = (
+    "look at the links between the cards (xpu-smi topo -m, xpulink) before any setting: a link "
+    "that is down falls back to PCIe, or to the host's memory"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +35,31 @@ class MeasuredPython:
     python: Path
     variables: Mapping[str, str]
 
-    def operator(self, limit_s: float) -> Found:
-        """Check a small bfloat16 product, value by value."""
-        remedy = "the stack's torch does not compute on this chip: check its build and the driver"
-        return _found(self._said("bf16_product.py", (), limit_s), remedy)
+    def collectives(
+        self,
+        ranks: int,
+        limit_s: float,
+        *,
+        probe: Probe,
+        between: str = "",
+        least_bytes_s: float = 0,
+    ) -> Found:
+        """Check all-reduce and all-gather over as many ranks as cards are asked for.
 
-    def collectives(self, ranks: int, limit_s: float) -> Found:
-        """Check an all-reduce over as many ranks as cards are asked for."""
+        between: how these cards are connected; it is said first of all, for a fault of a link is
+        to be thought of before one of a setting. least_bytes_s: a slower one is broken.
+        """
         if ranks < 2:  # noqa: PLR2004 — one rank has nobody to speak with
             return Skipped("one card speaks with no other")
-        words = (str(ranks), str(limit_s * 0.8))
-        remedy = "processes on this host cannot reach each other: check the loopback and firewall"
-        return _found(self._said("all_reduce.py", words, limit_s), remedy)
+        words = (probe.torch_device, probe.collectives, str(ranks), str(limit_s * 0.8))
+        said = dict(self._said("collectives.py", words, limit_s))
+        said["seen"] = "\n".join(filter(None, (between, str(said.get("seen", "")))))
+        found = _found(said, _remedy(str(said["seen"]), probe))
+        best = max(said.get("bytes_per_s", {}).values(), default=None)
+        if isinstance(found, Works) and best is not None and best < least_bytes_s:
+            slow = f"{best / 1e9:.2f} GB/s at best, {least_bytes_s / 1e9:.1f} are the least"
+            return Breaks(f"{found.finding}\n{slow}", SLOW)
+        return found
 
     def plugin(self, distribution: str | None, limit_s: float) -> Found:
         """Check that SGLang will find the platform that the stack brings, and no other."""
@@ -74,6 +97,14 @@ class MeasuredPython:
         except (ValueError, IndexError, TypeError):
             end = errors.strip()[-ERROR_CHARACTERS:]
             return {"works": False, "seen": f"{script} ended with {process.returncode}: {end}"}
+
+
+def _remedy(seen: str, probe: Probe) -> str:
+    if "a wrong" in seen:
+        return WRONG
+    if probe.torch_device == "cpu":
+        return "processes on this host cannot reach each other: check the loopback and firewall"
+    return remedy_of(seen, "look at the links between the cards first, then at the log above")
 
 
 def _found(said: Mapping[str, Any], remedy: str) -> Found:

@@ -40,13 +40,19 @@ class Answer:
     log_probabilities: tuple[float, ...] = ()
 
 
-def capacity(resolution: Mapping[str, Fact], conditions: Sequence[Condition]) -> Found:
-    """Check that the KV cache holds every cell's whole load at once."""
+def capacity(
+    resolution: Mapping[str, Fact], conditions: Sequence[Condition], beside: str = ""
+) -> Found:
+    """Check that the KV cache holds every cell's whole load at once.
+
+    beside: what was estimated before the launch, held against the server's own figures.
+    """
     room = resolution.get("max_total_num_tokens")
     if not isinstance(room, int):
         return Skipped("the server does not tell how many tokens its KV cache holds")
     need = max((_need(condition) for condition in conditions), default=0)
     seen = f"the KV cache holds {room} tokens, the largest cell needs {need}"
+    seen += f"; {beside}" if beside else ""
     if room < need:
         remedy = "give the cache more memory, or ask for a lower concurrency or shorter requests"
         return Breaks(seen, remedy)

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from runners.devices.device import Card, Memory
+from runners.devices.device import Card, Device, Memory, Probe
 from runners.preflight import host, layers, serving
+from runners.preflight.card_probe import CardProbes
 from runners.preflight.layers import Breaks, Check, Found, Skipped, Works, broken, checked
 from runners.preflight.measured import MeasuredPython
 from service.domain.condition import Load
@@ -213,22 +214,70 @@ def python_with(folder: Path, modules: dict[str, str]) -> MeasuredPython:
     return MeasuredPython(wrapper, {"PATH": "/usr/bin:/bin"})
 
 
-def test_a_torch_that_is_not_there_breaks_at_operator(tmp_path: Path) -> None:
-    found = python_with(tmp_path, {}).operator(30)
+class OneCpu:
+    name = "cpu"
+
+    def environment(self, cards: Sequence[Card]) -> dict[str, str]:
+        return {"OMP_NUM_THREADS": "1"}
+
+    def probe(self) -> Probe:
+        return Probe("cpu", "gloo")
+
+
+def probes(folder: Path, modules: dict[str, str]) -> CardProbes:
+    measured, device = python_with(folder, modules), cast("Device", OneCpu())
+    return CardProbes(measured.python, measured.variables, device, CARDS)
+
+
+@pytest.mark.parametrize(
+    ("torch", "limit_s", "said"),
+    [
+        pytest.param(None, 30, "No module named 'torch'", id="not there"),
+        pytest.param("import time; time.sleep(60)", 1, "no answer after 1 s", id="it hangs"),
+        pytest.param("import os; os._exit(3)", 30, "the probe ended", id="it takes Python along"),
+        pytest.param(
+            "print('hello'); raise OSError('libcuda.so.1')", 30, "OSError: libcuda.so.1", id="noisy"
+        ),
+    ],
+)
+def test_a_torch_that_does_not_work_breaks_at_the_layer_that_asks(
+    tmp_path: Path, torch: str | None, limit_s: float, said: str
+) -> None:
+    asked = probes(tmp_path, {"torch": torch} if torch else {})
+
+    found = asked.check(Layer.OPERATOR, limit_s)
+    asked.end()
 
     assert isinstance(found, Breaks)
-    assert "No module named 'torch'" in found.finding
+    assert said in found.finding
+    assert found.remedy
 
 
-def test_a_torch_that_hangs_is_given_up_in_time(tmp_path: Path) -> None:
-    found = python_with(tmp_path, {"torch": "import time; time.sleep(60)"}).operator(1)
+@pytest.mark.parametrize("layer", [Layer.STREAM, Layer.GRAPH])
+def test_what_a_cpu_has_not_is_skipped_with_a_reason(tmp_path: Path, layer: Layer) -> None:
+    found = probes(tmp_path, {}).check(layer, 1)
 
-    assert isinstance(found, Breaks)
-    assert "was not done after 1 s" in found.finding
+    assert isinstance(found, Skipped)
+    assert found.reason.startswith("cpu: ")
+
+
+def test_what_a_check_started_is_ended_when_the_row_breaks() -> None:
+    ended: list[str] = []
+    checks = [
+        Check(Layer.MEMORY, lambda _: Works(), end=lambda: ended.append("memory")),
+        Check(Layer.COPY, lambda _: Breaks("wrong")),
+        Check(Layer.GRAPH, lambda _: Works(), end=lambda: ended.append("graph")),
+    ]
+
+    checked(checks)
+
+    assert ended == ["memory", "graph"]
 
 
 def test_one_card_has_no_collectives(tmp_path: Path) -> None:
-    assert isinstance(python_with(tmp_path, {}).collectives(1, 10), Skipped)
+    found = python_with(tmp_path, {}).collectives(1, 10, probe=Probe("cpu", "gloo"))
+
+    assert isinstance(found, Skipped)
 
 
 PLUGIN = "INTERFACE_VERSION = {}\ndef activate():\n    return {}\nclass P:\n    device_name = 'cpu'"

@@ -1,5 +1,6 @@
 """The steps on a host: what each turns into a named layer, and what it keeps."""
 
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from runners.steps import HostSteps, with_absent
 from service.client import RefusedError
 from service.domain.layer import Layer
 from service.domain.stack import Component, Stack, SwapScope
+from service.formats.identities import BuildOrder, ContainerOrder, HostOrder
 from service.formats.orders import ModelOrder, Progress
 from service.formats.problems import Problem
 from service.formats.stack_differences import FlagRead, FlagsAnswer
@@ -48,6 +50,32 @@ def test_a_stack_without_a_build_section_breaks_at_packages(tmp_path: Path) -> N
     with pytest.raises(LayerBrokenError) as caught:
         steps(tmp_path).prepare(unbuilt, nothing)
     assert caught.value.layer is Layer.PACKAGES
+
+
+@pytest.mark.parametrize(
+    ("build", "layer", "said"),
+    [
+        (HostOrder(python="no-such-python"), Layer.PACKAGES, "is not on this host"),
+        (ContainerOrder(image="a/b:1", digest=f"sha256:{DIGEST}"), Layer.RUNTIME, "neither docker"),
+    ],
+    ids=["a Python that is not there", "no container engine"],
+)
+def test_a_stack_that_is_not_on_the_host_names_its_layer(
+    tmp_path: Path, build: HostOrder | ContainerOrder, layer: Layer, said: str
+) -> None:
+    order = job()
+    there = order.model_copy(update={"stack": order.stack.model_copy(update={"build": build})})
+    bare = replace(steps(tmp_path), variables={"PATH": str(tmp_path)})
+
+    with pytest.raises(LayerBrokenError, match=said) as caught:
+        bare.prepare(there, nothing)
+    assert caught.value.layer is layer
+
+
+def test_a_broken_layer_without_a_remedy_of_its_own_gets_that_of_a_known_failure() -> None:
+    error = LayerBrokenError(Layer.COLLECTIVES, "[XCCL] addr_window not properly set")
+
+    assert "vLLM-Kunlun issues 382 and 420" in error.remedy
 
 
 def test_a_lock_that_the_service_does_not_have_breaks_at_packages(tmp_path: Path) -> None:
@@ -126,7 +154,8 @@ def test_every_layer_below_the_server_is_looked_at_or_said_to_be_skipped(tmp_pat
 
     below = list(Layer)[: list(Layer).index(Layer.CAPACITY)]
     assert [check.layer for check in checks] == below
-    found = {check.layer: check.find(1.0) for check in checks if check.layer is not Layer.OPERATOR}
+    inside = {Layer.MEMORY, Layer.COPY, Layer.OPERATOR, Layer.PLUGIN}
+    found = {check.layer: check.find(1.0) for check in checks if check.layer not in inside}
     assert isinstance(found[Layer.DEVICE], Works)
     assert isinstance(found[Layer.DRIVER], Skipped)
     assert isinstance(found[Layer.COLLECTIVES], Skipped)
@@ -173,7 +202,7 @@ def test_a_build_that_takes_too_long_in_all_breaks_at_its_layer(
 
     monkeypatch.setattr("runners.steps.build", endless)
     order, lock = job(), b"lock"
-    assert order.stack.build is not None
+    assert isinstance(order.stack.build, BuildOrder)
     ordered = order.stack.build.model_copy(update={"lock": sha256(lock).hexdigest()})
 
     with pytest.raises(LayerBrokenError, match="not built within 0 s") as caught:

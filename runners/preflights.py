@@ -1,0 +1,230 @@
+"""Looks at this host, layer by layer: `python -m runners.preflights`, child of the command line.
+
+stdin: a question; stdout: its answer, one JSON document each. stderr is for the person who waits.
+Settings are the runner's, so its cache is looked into, and its cards are held meanwhile.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from subprocess import SubprocessError
+
+from pydantic import ValidationError
+
+from runners.cards import CardsTakenError, held_cards
+from runners.config import Settings
+from runners.devices.device import (
+    Card,
+    Device,
+    DeviceInterfaceError,
+    UnknownChipError,
+    device_for,
+)
+from runners.devices.host import DeviceError
+from runners.launch_checks import (
+    Ground,
+    card_layers,
+    host_layers,
+    packages_layer,
+    plugin_layer,
+    skipped,
+)
+from runners.preflight.capacity import RANK_BYTES
+from runners.preflight.layers import Breaks, Check, broken, checked
+from runners.stacks.build_step import BuildStepError
+from runners.stacks.environment import NoSpaceError, Recipe, build, built
+from runners.stacks.host import NotOnHostError, host_python
+from runners.stacks.kept import NotStartedError
+from runners.stacks.measured import ProbeError
+from runners.stacks.platform_tree import UnknownPlatformError
+from runners.stacks.provision import found_program
+from runners.stacks.provision import observed as seen_inside
+from runners.stacks.torch_build import UnreadableReportError
+from service.domain.difference import ABSENT
+from service.domain.layer import Layer
+from service.domain.redaction import redacted_text
+from service.domain.stack import Stack, SwapScope
+from service.formats.identities import BuildOrder, HostOrder, StackOrder
+from service.formats.preflights import PreflightAnswer, PreflightQuestion
+from service.formats.wrong_settings import told
+
+INSIDE = (
+    Layer.PACKAGES,
+    Layer.CLIENT,
+    Layer.MEMORY,
+    Layer.COPY,
+    Layer.STREAM,
+    Layer.OPERATOR,
+    Layer.GRAPH,
+    Layer.COLLECTIVES,
+    Layer.PLUGIN,
+)
+ABOVE = (Layer.WEIGHTS, Layer.CAPACITY, Layer.SERVER, Layer.ANSWER)
+NO_STACK = "no stack is named: --stack says inside which Python to look"
+NO_MODEL = "it is looked at when a plan's model is served"
+NO_CLIENT = "the client belongs to a plan and is looked at with it"
+_BUILD_ERRORS = (
+    BuildStepError,
+    NoSpaceError,
+    NotStartedError,
+    SubprocessError,
+    UnknownPlatformError,
+    UnreadableReportError,
+)
+
+
+class NotBuiltError(LookupError):
+    """The environment of a stack is not on this host."""
+
+
+def main() -> int:
+    """Answer the question on stdin; a layer that is broken is an answer as well."""
+    try:
+        settings = Settings()
+        question = PreflightQuestion.model_validate_json(sys.stdin.buffer.read())
+    except ValidationError as error:
+        sys.stderr.write(f"kunline: these settings or this question are wrong:\n{told(error)}\n")
+        return 2
+    try:
+        answer = answered(question, settings)
+    except (CardsTakenError, UnknownChipError, DeviceInterfaceError, OSError) as error:
+        sys.stderr.write(f"kunline: {error}\n")
+        return 1
+    sys.stdout.write(answer.model_dump_json())
+    return 0
+
+
+def answered(question: PreflightQuestion, settings: Settings) -> PreflightAnswer:
+    """Return what each layer shows. Raises CardsTakenError while a runner measures on the cards."""
+    device = device_for(question.chip)
+    try:
+        every = device.cards()
+    except DeviceError as error:
+        amiss = Breaks(str(error), "make the vendor's tool answer on this host first")
+        return _answer([Check(Layer.DEVICE, lambda _: amiss)])
+    asked = question.cards or max(len(every), 1)
+    with held_cards(
+        every,
+        chip=question.chip,
+        count=min(asked, len(every)),
+        folder=settings.lock_dir,
+        wait_s=0,
+    ) as cards:
+        checks = _checks(question, settings, device, cards, asked)
+        return _answer([_within(check, question.limit_s) for check in checks])
+
+
+def _within(check: Check, limit_s: float | None) -> Check:
+    return replace(check, limit_s=min(check.limit_s, limit_s or check.limit_s))
+
+
+def _answer(checks: Sequence[Check]) -> PreflightAnswer:
+    findings = checked(checks, before_each=lambda at: log(f"checking {at}"))
+    worst = broken(findings)
+    return PreflightAnswer(layers=findings, broken_at=worst.layer if worst else None)
+
+
+def log(text: str) -> None:
+    """Tell the person who waits."""
+    sys.stderr.write(f"kunline: {text}\n")
+
+
+def _checks(
+    question: PreflightQuestion,
+    settings: Settings,
+    device: Device,
+    cards: Sequence[Card],
+    asked: int,
+) -> Sequence[Check]:
+    below = _ground(question.stack, device, cards, asked, observed=device.facts())
+    lower = host_layers(below)
+    if question.stack is None:
+        return (*lower, *skipped(INSIDE, NO_STACK), *skipped(ABOVE, NO_MODEL))
+    try:
+        python = _python(question.stack, question, settings)
+        installed = seen_inside(question.stack, python, os.environ)
+    except (NotBuiltError, NotOnHostError, ProbeError, *_BUILD_ERRORS) as error:
+        amiss = Breaks(redacted_text(str(error)), "build it with --build, or put it there")
+        return (*lower, Check(Layer.PACKAGES, lambda _: amiss))
+    observed = _with_absent(question.stack.stack, {**installed, **device.facts()})
+    ground = _ground(question.stack, device, cards, asked, observed=observed, python=python)
+    return (
+        *host_layers(ground),
+        packages_layer(ground),
+        *skipped([Layer.CLIENT], NO_CLIENT),
+        *card_layers(ground),
+        plugin_layer(ground),
+        *skipped(ABOVE, NO_MODEL),
+    )
+
+
+def _ground(
+    order: StackOrder | None,
+    device: Device,
+    cards: Sequence[Card],
+    asked: int,
+    *,
+    observed: Mapping[str, str],
+    python: Path = Path(sys.executable),
+) -> Ground:
+    passed_on = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
+    own = {name: os.environ[name] for name in passed_on if name in os.environ}
+    built_here = order.build if order else None
+    return Ground(
+        stack=order.stack if order else Stack("none", ()),
+        device=device,
+        held=cards,
+        asked=asked,
+        python=python,
+        variables={**own, **(order.stack.server_environment if order else {})},
+        platform=built_here.platform if isinstance(built_here, BuildOrder) else None,
+        observed=observed,
+        needed_bytes=RANK_BYTES,
+    )
+
+
+def _python(order: StackOrder, question: PreflightQuestion, settings: Settings) -> Path:
+    """Return the measured Python of a stack on this host.
+
+    Raises NotOnHostError for one that is not there, NotBuiltError for one that is not built.
+    """
+    if isinstance(order.build, HostOrder):
+        python = host_python(order.build.python, os.environ)
+    elif isinstance(order.build, BuildOrder) and question.lock is not None:
+        python = _built(order, order.build, question.lock, settings, build_it=question.build)
+    else:
+        raise NotBuiltError(f"stack {order.stack.name} says of no Python on this host")
+    found_program(order.launch, python, os.environ)
+    return python
+
+
+def _built(
+    order: StackOrder, wanted: BuildOrder, lock: bytes, settings: Settings, *, build_it: bool
+) -> Path:
+    recipe = Recipe(lock, wanted.torch, wanted.platform)
+    environment = built(recipe, cache=settings.cache_dir)
+    if environment is None and not build_it:
+        raise NotBuiltError(f"stack {order.stack.name} is not built here")
+    environment = environment or build(
+        recipe,
+        cache=settings.cache_dir,
+        variables=os.environ,
+        progress=lambda text, _fraction: log(redacted_text(text)),
+    )
+    return environment.python
+
+
+def _with_absent(stack: Stack, observed: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what was observed, and '(absent)' for packages that are pinned and not there."""
+    absent = {
+        each.name: ABSENT
+        for each in stack.components
+        if not each.recorded and each.scope is SwapScope.PROCESS and each.name not in observed
+    }
+    return {**observed, **absent}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

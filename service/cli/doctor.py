@@ -1,0 +1,111 @@
+"""`kunline doctor`: what is amiss on this machine, and what a maintainer needs to correct it."""
+
+import io
+import json
+import os
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from service.cli.connection import AsJson, Token, Url, complain
+from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL
+from service.cli.preflight import HostSilentError, asked, document
+from service.cli.processes import module
+from service.client import connected
+from service.domain.verdict import Outcome
+from service.formats.evidence import HostEvidence
+from service.formats.preflights import PreflightAnswer, PreflightQuestion
+
+LIMIT_S = 300.0
+ANSWER_S = 5.0
+MODE = 0o600
+
+
+def doctor(
+    url: Url = "http://127.0.0.1:8000",
+    token: Token = None,
+    chip: Annotated[str, typer.Option("--chip", help="The chip of this host.")] = "cpu",
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", metavar="FILE", help="Pack all that is seen: FILE.tar.gz."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what is amiss on this machine; --bundle packs what a maintainer needs to correct it.
+
+    Secrets, serial numbers, UUIDs, host names and addresses are not in the bundle. Look into it
+    before you hand it on: it holds the ends of the last servers' logs. Exit code 5 where something
+    is amiss.
+
+    For example:
+
+      kunline doctor
+
+      kunline doctor --chip kunlun --bundle evidence.tar.gz
+    """
+    try:
+        evidence = _evidence(chip)
+    except HostSilentError as error:
+        complain(str(error))
+        raise typer.Exit(OPERATIONAL) from error
+    looked, why = _looked(chip)
+    amiss = [*_service_amiss(url, token), *evidence.amiss, *_layers_amiss(looked, why)]
+    if bundle is not None:
+        layers = json.dumps(document(looked) if looked else {"error": why}, indent=2)
+        own = {"preflight.json": layers, "amiss.txt": "\n".join(amiss)}
+        packed(bundle, {**evidence.files, **own})
+    if as_json:
+        typer.echo(json.dumps({"amiss": amiss, "bundle": str(bundle) if bundle else None}))
+    else:
+        typer.echo("\n".join(amiss or ["Nothing is amiss."]))
+        if bundle is not None:
+            typer.echo(f"Packed: {bundle}. Look into it before you hand it on.")
+    raise typer.Exit(EXIT_CODE[Outcome.BROKEN] if amiss else DONE)
+
+
+def packed(path: Path, files: Mapping[str, str]) -> None:
+    """Write texts into one archive that only its owner may read."""
+    with path.open("wb") as stream, tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        os.fchmod(stream.fileno(), MODE)
+        for name in sorted(files):
+            content = files[name].encode()
+            member = tarfile.TarInfo(f"kunline-evidence/{name}")
+            member.size, member.mode = len(content), MODE
+            archive.addfile(member, io.BytesIO(content))
+
+
+def _evidence(chip: str) -> HostEvidence:
+    try:
+        done = subprocess.run(
+            module("runners.evidence", chip), stdout=subprocess.PIPE, check=True, timeout=LIMIT_S
+        )
+        return HostEvidence.model_validate_json(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValidationError) as error:
+        raise HostSilentError(f"this host could not be looked at: {error}") from error
+
+
+def _looked(chip: str) -> tuple[PreflightAnswer | None, str]:
+    try:
+        return asked(PreflightQuestion(chip=chip)), ""
+    except HostSilentError as error:
+        return None, str(error)
+
+
+def _layers_amiss(looked: PreflightAnswer | None, why: str) -> Iterator[str]:
+    if looked is None:
+        yield f"the layers of this host were not looked at: {why}"
+        return
+    for layer in looked.layers:
+        if layer.state == "broken":
+            yield f"{layer.layer}: {layer.finding}; {layer.remedy}"
+
+
+def _service_amiss(url: str, token: str | None) -> Iterator[str]:
+    with connected(url, token=token, timeout_s=ANSWER_S) as client:
+        if not client.ready():
+            yield f"no service answers at {url}: start `kunline up`, or set KUNLINE_URL"

@@ -1,0 +1,130 @@
+"""`kunline preflight`: the layers of a stack on this host, from the metal up."""
+
+import json
+import subprocess
+from base64 import b64encode
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from service.cli.columns import aligned
+from service.cli.connection import AsJson, complain
+from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.matrix import MatrixOption
+from service.cli.processes import module
+from service.domain.verdict import Outcome
+from service.formats.chosen_stacks import chosen
+from service.formats.matrix_files import UnknownFileError, read_matrix
+from service.formats.preflights import PreflightAnswer, PreflightQuestion
+from service.formats.reports import LayerFinding
+from service.formats.yaml_file import FileProblemsError
+
+# All limits of all layers, and a build of half an hour.
+LIMIT_S = 3600.0
+
+
+class HostSilentError(RuntimeError):
+    """The runner's side ended without an answer; it said why on stderr."""
+
+
+def preflight(
+    matrix: MatrixOption,
+    stack: Annotated[
+        str | None, typer.Option("--stack", metavar="S", help="As this stack would use the host.")
+    ] = None,
+    chip: Annotated[
+        str | None, typer.Option("--chip", help="The chip to look at; by default the stack's.")
+    ] = None,
+    cards: Annotated[
+        int | None, typer.Option("--cards", min=1, help="How many; by default all there are.")
+    ] = None,
+    build: Annotated[
+        bool, typer.Option("--build", help="Build the stack's environment if it is not here.")
+    ] = False,
+    limit: Annotated[
+        float | None, typer.Option("--limit", min=1, metavar="S", help="Seconds a layer at most.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check this host layer by layer, from the metal up; the first that breaks ends the row.
+
+    Nothing is measured and no server is started. The cards are held meanwhile, so it refuses
+    while a runner uses them. Exit code 5 for a broken layer.
+
+    For example:
+
+      kunline preflight --chip kunlun
+
+      kunline preflight --stack cpu-sglang-0.5.23 --cards 2 --json
+    """
+    try:
+        question = _question(stack, chip=chip, build=build, matrix=matrix)
+        question = question.model_copy(update={"cards": cards, "limit_s": limit})
+    except (FileProblemsError, UnknownFileError) as error:
+        complain(str(error.args[0]))
+        raise typer.Exit(USAGE) from error
+    try:
+        answer = asked(question)
+    except HostSilentError as error:
+        complain(str(error))
+        raise typer.Exit(OPERATIONAL) from error
+    if as_json:
+        typer.echo(json.dumps(document(answer), indent=2, ensure_ascii=False))
+    else:
+        typer.echo(page(answer))
+    raise typer.Exit(DONE if answer.broken_at is None else EXIT_CODE[Outcome.BROKEN])
+
+
+def _question(
+    stack: str | None, *, chip: str | None, build: bool, matrix: MatrixOption
+) -> PreflightQuestion:
+    if stack is None:
+        return PreflightQuestion(chip=chip or "cpu")
+    found = chosen(read_matrix(matrix), stack)
+    order = found.order()
+    return PreflightQuestion(
+        chip=chip or order.chip,
+        stack=order,
+        lock=b64encode(found.lock.content) if found.lock else None,
+        build=build,
+    )
+
+
+def asked(question: PreflightQuestion) -> PreflightAnswer:
+    """Ask the runner's side, a process of its own. Raises HostSilentError."""
+    try:
+        done = subprocess.run(
+            module("runners.preflights"),
+            input=question.model_dump_json().encode(),
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=LIMIT_S,
+        )
+        return PreflightAnswer.model_validate_json(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValidationError) as error:
+        raise HostSilentError(f"this host could not be looked at: {error}") from error
+
+
+def document(answer: PreflightAnswer) -> dict[str, object]:
+    """Return the answer as design and schema have it."""
+    fields = {"layer", "state", "finding", "remedy", "seconds"}
+    layers = [layer.model_dump(mode="json", include=fields) for layer in answer.layers]
+    return {"layers": layers, "broken_at": answer.broken_at}
+
+
+def page(answer: PreflightAnswer) -> str:
+    """Return the table as a person reads it: a line a layer, and what goes on below its own."""
+    rows = [row for layer in answer.layers for row in _rows(layer)]
+    table = aligned(("layer", "state", "seconds", "finding"), rows)
+    if answer.broken_at is None:
+        return f"{table}\n\nNo layer is broken."
+    return f"{table}\n\nBroken at {answer.broken_at}: nothing above it was looked at."
+
+
+def _rows(layer: LayerFinding) -> list[tuple[str, ...]]:
+    first, *more = layer.finding.splitlines() or [""]
+    head = (str(layer.layer), layer.state, f"{layer.seconds:.1f}", first)
+    below = [("", "", "", line) for line in more]
+    remedy = [("", "", "", f"→ {layer.remedy}")] if layer.remedy else []
+    return [head, *below, *remedy]

@@ -1,0 +1,81 @@
+"""`kunline preflight` and `kunline doctor` on an emulated P800 host, as a person calls them."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from service.cli.main import main
+from tests.hosts.p800.host import EmulatedHost, emulated_host
+from tests.integration.databases import free_port
+
+BROKEN = 5
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EmulatedHost:
+    return _entered(emulated_host(tmp_path / "host", cards=2), monkeypatch)
+
+
+def _entered(host: EmulatedHost, monkeypatch: pytest.MonkeyPatch) -> EmulatedHost:
+    for name, value in host.variables.items():
+        monkeypatch.setenv(name, value)
+    return host
+
+
+def test_a_host_without_a_stack_is_looked_at_as_far_as_that_goes(
+    host: EmulatedHost, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(
+        main, ["preflight", "--chip", "kunlun", "--matrix", str(tmp_path), "--json"]
+    )
+
+    layers = {layer["layer"]: layer for layer in json.loads(done.stdout)["layers"]}
+    assert done.exit_code == 0
+    assert len(layers) == 16
+    assert layers["device"]["state"] == "works"
+    assert layers["operator"]["finding"].startswith("no stack is named")
+
+
+def test_a_bundle_holds_what_was_printed_and_names_no_card(
+    host: EmulatedHost, tmp_path: Path
+) -> None:
+    log = host.folder / "cache" / "launches" / "one" / "server.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("connecting to redis://:swordfish@10.1.2.3/0\n", encoding="utf-8")
+    path = tmp_path / "evidence.tar.gz"
+    words = ["--chip", "kunlun", "--bundle", str(path), "--url", f"http://127.0.0.1:{free_port()}"]
+
+    done = CliRunner().invoke(main, ["doctor", *words, "--json"])
+
+    with tarfile.open(path) as archive:
+        texts = {
+            Path(member.name).name: (archive.extractfile(member) or path.open("rb")).read().decode()
+            for member in archive.getmembers()
+        }
+    whole = "\n".join(texts.values())
+    assert path.stat().st_mode & 0o077 == 0
+    assert "Product Name                          : P800 OAM" in texts["xpu-smi-q.txt"]
+    assert "XPU0" in texts["xpu-smi-topo-m.txt"]
+    assert json.loads(texts["device.json"])["facts"]["kunlun-driver"] == "5.0.21.47"
+    assert json.loads(texts["preflight.json"])["broken_at"] is None
+    assert not any(word in whole for word in ("EMULATED0", "00000000-0000-4000", "swordfish"))
+    assert "10.1.2.3" not in whole
+    # Two cards keep two names, so that what belongs together can still be told.
+    assert texts["xpu-smi-q.txt"].count("GPU-<uuid ") == 2
+    amiss = json.loads(done.stdout)["amiss"]
+    assert done.exit_code == BROKEN
+    assert [line.split(":")[0] for line in amiss] == ["no service answers at http"]
+
+
+def test_what_is_amiss_with_a_card_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _entered(emulated_host(tmp_path, cards=2, faults=["ecc:1"]), monkeypatch)
+
+    done = CliRunner().invoke(main, ["doctor", "--chip", "kunlun"])
+
+    assert done.exit_code == BROKEN
+    assert "card 1 has 3 uncorrected memory errors" in done.stdout
