@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from service.config import read_settings
 from service.domain.token import Scope
-from service.store import schema
+from service.store import schema, sessions
 from service.store.database import create_database, reading, words_of, writing
 from service.store.schema import SchemaError
 from service.store.tokens import StoredToken, UnknownTokenError
@@ -19,7 +19,9 @@ from service.usecases.issue_token import (
     issue_token,
     list_tokens,
     revoke_token,
+    rotate_token,
 )
+from service.usecases.retell_session import retell_session
 
 
 def main() -> int:
@@ -51,6 +53,18 @@ def migrate(engine: Engine, _: argparse.Namespace) -> None:
     sys.stdout.write(f"schema: {before or 'empty'} → {schema.release_of(engine)}\n")
 
 
+def retell(engine: Engine, _: argparse.Namespace) -> None:
+    """Tell of every finished session what follows from it, a transaction each."""
+    schema.prepare(engine)
+    with reading(engine) as session:
+        finished = sessions.finished(session)
+    for count, session_id in enumerate(finished, 1):
+        with writing(engine) as session:
+            retell_session(session, session_id, now=datetime.now(UTC))
+        sys.stderr.write(f"\r{count} of {len(finished)} sessions told")
+    sys.stderr.write("\n" if finished else "no session has finished yet\n")
+
+
 def create_token(engine: Engine, asked: argparse.Namespace) -> None:
     """Make a token and print its secret, once."""
     schema.prepare(engine)
@@ -69,6 +83,23 @@ def create_token(engine: Engine, asked: argparse.Namespace) -> None:
     sys.stderr.write("shown once: keep it now\n")
 
 
+def rotate(engine: Engine, asked: argparse.Namespace) -> None:
+    """Make another secret for a token and print it, once."""
+    schema.prepare(engine)
+    now = datetime.now(UTC)
+    with writing(engine) as session:
+        issued = rotate_token(
+            session,
+            name=asked.name,
+            grace=timedelta(hours=asked.grace_hours),
+            expires_at=now + timedelta(days=asked.days) if asked.days else None,
+            now=now,
+            draw=lambda: secrets.token_urlsafe(32),
+        )
+    sys.stdout.write(f"{issued.secret}\n")
+    sys.stderr.write(f"shown once: keep it now; the old one counts {asked.grace_hours:g} h more\n")
+
+
 def show_tokens(engine: Engine, _: argparse.Namespace) -> None:
     """Print every token, one a line, without secrets."""
     schema.prepare(engine)
@@ -81,7 +112,8 @@ def end_token(engine: Engine, asked: argparse.Namespace) -> None:
     """Revoke a token."""
     schema.prepare(engine)
     with writing(engine) as session:
-        revoke_token(session, name=asked.name, now=datetime.now(UTC))
+        token = revoke_token(session, name=asked.name, now=datetime.now(UTC))
+    sys.stderr.write(f"{token.name} counts no more\n")
 
 
 def _line(token: StoredToken) -> str:
@@ -91,13 +123,16 @@ def _line(token: StoredToken) -> str:
         until = f"until {token.expires_at:%Y-%m-%d}"
     else:
         until = "without end"
-    return f"{token.name}  {','.join(token.scopes)}  {until}"
+    used = f"used {token.last_used_at:%Y-%m-%d %H:%M}" if token.last_used_at else "never used"
+    return f"{token.name}  {','.join(token.scopes)}  {until}  {used}"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m service.admin", description=__doc__)
     nouns = parser.add_subparsers(required=True)
     nouns.add_parser("migrate", help="bring the database's schema up").set_defaults(act=migrate)
+    told = nouns.add_parser("retell", help="tell noise and changes of every finished session")
+    told.set_defaults(act=retell)
     token = nouns.add_parser("token", help="API tokens").add_subparsers(required=True)
     create = token.add_parser("create", help="make one and print its secret once")
     create.add_argument("name")
@@ -107,8 +142,15 @@ def _parser() -> argparse.ArgumentParser:
     create.add_argument("--days", type=int, help="how long it counts; without it, without end")
     create.set_defaults(act=create_token)
     token.add_parser("list", help="show them without secrets").set_defaults(act=show_tokens)
+    other = token.add_parser("rotate", help="give one another secret, printed once")
+    other.add_argument("name")
+    other.add_argument("--days", type=int, help="how long it counts; without it, without end")
+    other.add_argument(
+        "--grace-hours", type=float, default=0.0, help="how long the old secret still counts"
+    )
+    other.set_defaults(act=rotate)
     revoke = token.add_parser("revoke", help="end one at once")
-    revoke.add_argument("name")
+    revoke.add_argument("name", help="its name, or the secret itself where that has leaked")
     revoke.set_defaults(act=end_token)
     return parser
 

@@ -13,6 +13,7 @@ from service.api.door import Door, Opened
 from service.config import Settings
 from service.domain.token import Caller, Scope
 from service.usecases.admit import identify, require_scope
+from service.usecases.issue_token import note_use, use_is_to_be_noted
 
 # So long a revoked token may still be believed, and a first token may still not be asked for.
 REMEMBERED_S = 2.0
@@ -78,7 +79,12 @@ def names_beyond(settings: Settings) -> frozenset[str]:
 def _identify(door: Door, secret: str | None) -> Caller:
     loopback = not names_beyond(door.settings)
     with door.reading() as session:
-        return identify(session, secret, loopback=loopback, now=door.now())
+        caller = identify(session, secret, loopback=loopback, now=door.now())
+        noted = use_is_to_be_noted(session, caller, now=door.now())
+    if noted:
+        with door.writing() as session:
+            note_use(session, caller, now=door.now())
+    return caller
 
 
 MayRead = Annotated[Caller, Depends(needs(Scope.READ))]

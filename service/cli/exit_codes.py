@@ -3,8 +3,21 @@
 from collections.abc import Iterable
 from types import MappingProxyType
 
+from service.domain.advice import Answer
+from service.domain.exit_code import EXIT_CODE
 from service.domain.validity import Validity
 from service.domain.verdict import Outcome, foremost
+
+__all__ = [
+    "ADVICE_EXIT_CODE",
+    "DONE",
+    "EXIT_CODE",
+    "INTERRUPTED",
+    "OPERATIONAL",
+    "USAGE",
+    "VALIDITY_EXIT_CODE",
+    "exit_code_of_cells",
+]
 
 DONE = 0
 # Python ends with 1 on a crash and typer with 2 on wrong usage: no verdict ever does.
@@ -13,22 +26,13 @@ USAGE = 2
 # What a shell makes of a Ctrl-C.
 INTERRUPTED = 130
 
-EXIT_CODE = MappingProxyType(
-    {
-        Outcome.IMPROVED: DONE,
-        Outcome.UNCHANGED: DONE,
-        Outcome.REGRESSED: 3,
-        Outcome.INCONCLUSIVE: 4,
-        Outcome.INSUFFICIENT_BASELINE: 4,
-        Outcome.BROKEN: 5,
-        Outcome.INVALID: 5,
-        Outcome.MISSING: 5,
-        Outcome.NOT_COMPARABLE: 6,
-    }
-)
-
 VALIDITY_EXIT_CODE = MappingProxyType(
     {Validity.VALID: DONE, Validity.INCOMPLETE: DONE, Validity.INVALID: 5}
+)
+
+
+ADVICE_EXIT_CODE = MappingProxyType(
+    {Answer.YES: DONE, Answer.COSTS: 3, Answer.UNKNOWN: 4, Answer.NO: 5}
 )
 
 

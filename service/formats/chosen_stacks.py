@@ -8,7 +8,8 @@ from packaging.utils import canonicalize_name
 
 from service.domain.plan import Arm
 from service.domain.stack import Stack, SwapScope, UnknownComponentError, with_version
-from service.formats.identities import BuildOrder, StackOrder
+from service.formats.build_sections import BuildSection
+from service.formats.identities import AnyBuild, BuildOrder, StackOrder, WheelOrder
 from service.formats.lock_files import Lock
 from service.formats.matrix_files import Matrix, read_stack
 from service.formats.spelling import hint
@@ -28,7 +29,7 @@ class ChosenStack:
 
     file: YamlFile[StackFile]
     stack: Stack
-    build: BuildOrder | None
+    build: AnyBuild | None
     lock: Lock | None
     obstacle: str | None
 
@@ -45,6 +46,7 @@ class ChosenStack:
             chip=self.file.shape.chip,
             built_at=self.file.shape.built_at,
             build=self.build,
+            launch=self.file.shape.launch,
         )
 
 
@@ -61,11 +63,14 @@ def chosen_file(path: Path) -> ChosenStack:
 
 def _chosen(file: YamlFile[StackFile], lock: Lock | None) -> ChosenStack:
     stack = file.shape.stack(lock)
-    if file.shape.build is None or lock is None:
+    build = file.shape.build
+    if build is not None and not isinstance(build, BuildSection):
+        return ChosenStack(file, stack, build.order(), None, None)
+    if build is None or lock is None:
         why = "it has no build, so no runner can bring it up by itself"
         obstacle = f"stack {stack.name}: {why}"
         return ChosenStack(file, stack, None, None, obstacle)
-    return ChosenStack(file, stack, file.shape.build.order(lock), lock, None)
+    return ChosenStack(file, stack, build.order(lock), lock, None)
 
 
 def with_overrides(stack: ChosenStack, overrides: Sequence[tuple[str, str]]) -> ChosenStack:
@@ -78,6 +83,28 @@ def with_overrides(stack: ChosenStack, overrides: Sequence[tuple[str, str]]) -> 
     for name, version in overrides:
         stack = _with_override(stack, name, version)
     return stack
+
+
+def with_wheel(stack: ChosenStack, wheel: WheelOrder) -> ChosenStack:
+    """Return a stack with a wheel in place of one of its components, hence with another key.
+
+    Raises OverrideError where the stack pins no such component, or nothing is built from a lock.
+    """
+    if not isinstance(stack.build, BuildOrder):
+        why = stack.obstacle or f"stack {stack.stack.name} is not built by a runner"
+        raise OverrideError(f"{why}; so no wheel can be put into it")
+    before = stack.stack
+    try:
+        changed = with_version(before, name=wheel.component, version=wheel.version)
+    except UnknownComponentError as error:
+        raise OverrideError(
+            f"stack {before.name} pins no component {wheel.component!r}; "
+            f"{hint(wheel.component, before.versions)}"
+        ) from error
+    if changed.key == before.key:
+        raise OverrideError(f"{wheel.component} is recorded and not pinned in stack {before.name}")
+    build = stack.build.model_copy(update={"wheels": (*stack.build.wheels, wheel)})
+    return replace(stack, stack=changed, build=build)
 
 
 def _with_override(chosen_stack: ChosenStack, name: str, version: str) -> ChosenStack:
@@ -98,7 +125,9 @@ def _with_override(chosen_stack: ChosenStack, name: str, version: str) -> Chosen
     return replace(changed, build=build, obstacle=chosen_stack.obstacle or obstacle)
 
 
-def _build_of(stack: ChosenStack, name: str, version: str) -> tuple[BuildOrder | None, str | None]:
+def _build_of(stack: ChosenStack, name: str, version: str) -> tuple[AnyBuild | None, str | None]:
+    if stack.build is not None and not isinstance(stack.build, BuildOrder):
+        return stack.build, None  # the host has that version, or preflight says that it has not
     if stack.build is None or stack.lock is None:
         return None, stack.obstacle
     scope = next(part.scope for part in stack.stack.components if part.name == name)

@@ -4,9 +4,11 @@ from typing import Annotated, Self
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
+from service.domain.ci_gate import Standing
 from service.domain.condition import Cards, Occupancy, Parallelism
 from service.domain.plan import card_count
 from service.domain.server_arguments import Arguments
+from service.formats.ci_gate_sections import GateSection
 from service.formats.identities import Name, Seeds
 from service.formats.messages import Message
 from service.formats.orders import Limits
@@ -52,6 +54,7 @@ class CellSection(Message):
     """A workload at one or more intensities, on some or all layouts, and why it is measured.
 
     What is left out is the plan's, or the workload's. repeat_s: expected seconds of one repeat.
+    standing: whether `kunline gate` counts it, or only shows it.
     """
 
     workload: Name
@@ -64,6 +67,7 @@ class CellSection(Message):
     client: Name | None = None
     server: ServerSection = ServerSection()
     repeat_s: NonNegativeFloat | None = None
+    standing: Standing = Standing.GATES
 
 
 def _one_card() -> dict[str, LayoutSection]:
@@ -92,6 +96,7 @@ class PlanFile(Message):
     seeds: Seeds | None = None
     server: ServerSection = ServerSection()
     policy: PolicySection = PolicySection()
+    gate: GateSection = GateSection()
     limits: Limits = Limits()
     start_s: PositiveFloat | None = None
     cells: Annotated[tuple[CellSection, ...], Field(min_length=1, max_length=MAX_CELLS)]
@@ -101,6 +106,15 @@ class PlanFile(Message):
         if self.seeds is not None and len(self.seeds) != self.repeats:
             raise ValueError(
                 f"{self.repeats} repeats need {self.repeats} seeds, not {len(self.seeds)}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_canary_that_gates(self) -> Self:
+        named = [cell for cell in self.cells if cell.workload == self.gate.canary]
+        if self.gate.canary and all(cell.standing is Standing.INFORMS for cell in named):
+            raise ValueError(
+                f"gate.canary {self.gate.canary!r} is no workload of a cell that gates"
             )
         return self
 

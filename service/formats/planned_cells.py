@@ -159,6 +159,7 @@ def _cell(plan: YamlFile[PlanFile], parts: _Parts, layout: str, intensity: Inten
         seeds=seeds,
         start_s=plan.shape.start_s or model.start_s,
         repeat_s=workload.repeat_s if section.repeat_s is None else section.repeat_s,
+        standing=section.standing,
     )
 
 

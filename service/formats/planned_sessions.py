@@ -106,13 +106,26 @@ def plan_session(
     OverrideError.
     """
     arms = _chosen(matrix, file, stacks, overrides)
-    cells = planned_cells(matrix, file)
+    return session_of(matrix, file, arms=arms, cells=planned_cells(matrix, file))
+
+
+def session_of(
+    matrix: Matrix,
+    file: YamlFile[PlanFile],
+    *,
+    arms: Sequence[ChosenStack],
+    cells: Sequence[Cell],
+) -> PlannedSession:
+    """Return the session that measures some cells on some stacks, both in the order given.
+
+    Raises FileProblemsError where a stack and a condition ask for different values of one thing.
+    """
     planned = _launches(file, cells, arms)
     return PlannedSession(
         matrix=matrix,
         file=file,
-        stacks=arms,
-        cells=cells,
+        stacks=tuple(arms),
+        cells=tuple(cells),
         launches=planned,
         groups=len(shared_launches(cells)),
         obstacles=_obstacles(matrix, cells, arms, planned),

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import exists, insert, select, update
+from sqlalchemy import case, exists, func, insert, select, update
 
 from service.store.database import ReadSession, WriteSession
 from service.store.tables import TokenRow
@@ -13,7 +13,10 @@ from service.store.tables import TokenRow
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """A token without its secret: what it may do, and until when."""
+    """A token without its secret: what it may do, until when, and when somebody last used it.
+
+    last_used_at is noted once in a while and not with each call.
+    """
 
     id: UUID
     name: str
@@ -22,6 +25,7 @@ class StoredToken:
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    last_used_at: datetime | None = None
 
 
 class UnknownTokenError(LookupError):
@@ -40,6 +44,35 @@ def by_digest(session: ReadSession, digest: str) -> StoredToken | None:
     """Return the token of a digest, or None."""
     row = session.scalar(select(TokenRow).where(TokenRow.digest == digest))
     return None if row is None else _stored(row)
+
+
+def named(session: ReadSession, name: str) -> StoredToken:
+    """Return one token. Raises UnknownTokenError."""
+    row = session.scalar(select(TokenRow).where(TokenRow.name == name))
+    if row is None:
+        raise UnknownTokenError(name)
+    return _stored(row)
+
+
+def rename(session: WriteSession, token_id: UUID, name: str, *, expires_at: datetime) -> None:
+    """Give a token another name, and an end no later than the one it has."""
+    ends = func.coalesce(TokenRow.expires_at, expires_at)
+    session.execute(
+        update(TokenRow)
+        .where(TokenRow.id == token_id)
+        .values(name=name, expires_at=case((ends < expires_at, ends), else_=expires_at))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def note_use(session: WriteSession, name: str, *, now: datetime) -> None:
+    """Keep when a token was last used."""
+    session.execute(
+        update(TokenRow)
+        .where(TokenRow.name == name)
+        .values(last_used_at=now)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def by_name(session: ReadSession, *, limit: int = 1000) -> Sequence[StoredToken]:
@@ -82,4 +115,5 @@ def _stored(row: TokenRow) -> StoredToken:
         created_at=row.created_at,
         expires_at=row.expires_at,
         revoked_at=row.revoked_at,
+        last_used_at=row.last_used_at,
     )

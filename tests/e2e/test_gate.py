@@ -1,0 +1,93 @@
+"""A plugin's pull request that slows real SGLang down: local and remote, from one measurement."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.production import ROOT, Stage, service_client
+from tests.e2e.slowed import COMPONENT, slowed_wheel
+from tests.integration.databases import free_port
+
+pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1800)]
+
+# One launch of each stack: enough for a slowdown that is many times the noise.
+PLAN = """
+name: pr-tiny
+pool: local
+cards: {chip: cpu, model: core, form: shared, occupancy: packed}
+model: tiny-llama
+client: sglang-0.5.23
+launches: 1
+repeats: 3
+start_s: 40
+policy:
+  min_repeats: 3
+  tolerances: {output_throughput: 0.10, tpot_p50: 0.10, ttft_p50: 0.25}
+gate: {informing: [ttft_p50]}
+cells:
+  - workload: tiny-short
+    concurrency: [4]
+    why: Decoding in a batch shows what the plugin adds.
+"""
+
+
+def test_a_slowed_plugin_is_regressed_locally_and_when_the_service_is_asked(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "pr-tiny.yaml").write_text(PLAN)
+    slowed_wheel(tmp_path, by=0.4)
+
+    code, answer = _gate(
+        tmp_path,
+        *("--local", "--data-dir", str(tmp_path / "data"), "--plan", "pr-tiny.yaml"),
+        *("--base", "stack:cpu-sglang-0.5.23", "--with", f"{COMPONENT}=./*.whl", "--json"),
+    )
+
+    assert code == 3, json.dumps(answer["cells"])
+    _is_regressed(answer)
+    assert [each["name"] for each in answer["components"]] == [COMPONENT]
+    remote_code, remote = _asked_of_a_service(tmp_path, answer["id"])
+    assert remote_code == 3
+    _is_regressed(remote)
+
+
+def _is_regressed(answer: dict[str, Any]) -> None:
+    """Hold an answer to naming the cell, and an interval that is worse as a whole."""
+    [cell] = answer["cells"]
+    found = {each["verdict"]["metric"]: each["verdict"] for each in cell["verdicts"]}
+    assert cell["title"]
+    assert found["tpot_p50"]["outcome"] == "regressed"
+    assert 0.1 < found["tpot_p50"]["low"] < found["tpot_p50"]["worsening"]
+
+
+def _asked_of_a_service(folder: Path, gate_id: str) -> tuple[int, dict[str, Any]]:
+    """Serve what was measured, and attach to the gate as another machine would."""
+    port = free_port()
+    stage = Stage(folder, {})
+    words = ("up", "--port", str(port), "--data-dir", str(folder / "data"))
+    stage.module("up", "service.cli", *words)
+    try:
+        with service_client(port):
+            url = f"http://127.0.0.1:{port}"
+            return _gate(folder, "--attach", gate_id, "--url", url, "--json")
+    finally:
+        stage.stop()
+
+
+def _gate(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "service.cli", "gate", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=1500,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
