@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 
 import structlog
 from celery import Celery
@@ -11,6 +12,8 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from service.config import Settings, read_settings
 from service.store.database import create_database, writing
+from service.usecases.derive_compat import derive_compat
+from service.usecases.judge_squares import rule_of
 from service.usecases.send_nudges import SEND_ERRORS, create_celery, send
 from service.usecases.sweep import Swept, sweep
 
@@ -18,6 +21,8 @@ LOG = structlog.get_logger(__name__)
 QUEUE = "service"
 SWEEP = "service.sweep"
 SWEEP_USEFUL_S = 60.0
+# As many stacks as one sweep tells the compatibility table anew of.
+TOLD_AT_ONCE = 10
 
 
 def read_settings_with_broker() -> Settings:
@@ -86,6 +91,8 @@ def sweep_once(engine: Engine, settings: Settings, *, now: datetime) -> Swept:
             resend_after=timedelta(seconds=settings.resend_after_s),
             now=now,
         )
+    with writing(engine) as session:
+        derive_compat(session, rule=rule_of(version("kunline")), limit=TOLD_AT_ONCE, now=now)
     if swept.requeued or swept.given_up:
         LOG.info("swept", requeued=len(swept.requeued), given_up=len(swept.given_up))
     return swept
