@@ -7,8 +7,9 @@ from typing import Any
 from service.domain.audit import Act, Entry, Noun
 from service.domain.baseline import Pin
 from service.domain.cell import Cell, title
+from service.domain.incident import Incident
 from service.formats.baselines import BaselinePin, BaselineRead
-from service.store import audits, baselines, conditions, runs, stacks
+from service.store import audits, baselines, compat, conditions, incidents, runs, stacks
 from service.store.baselines import StoredPin
 from service.store.database import ReadSession, WriteSession
 from service.store.runs import StoredRun
@@ -24,18 +25,30 @@ class NothingToPinError(LookupError):
         super().__init__(f"{stack_name} has no measured run in the cells asked for: nothing to pin")
 
 
+class FrozenBaselineError(ValueError):
+    """An incident is open on a cell, so its baseline stays until somebody answers it."""
+
+    def __init__(self, incident: Incident) -> None:
+        super().__init__(
+            f"the baseline is frozen: incident {incident.id} ({incident.title}) is open; "
+            f"answer it with `kunline incident triage {incident.id}`"
+        )
+
+
 def pin_baseline(
     session: WriteSession, wanted: BaselinePin, *, who: str, now: datetime
 ) -> tuple[BaselineRead, ...]:
     """Pin a stack in a channel and return the new pins; those they replace stay as history.
 
     Only cells with a measured run without drift are pinned.
-    Raises UnknownStackError and NothingToPinError.
+    Raises UnknownStackError, NothingToPinError and FrozenBaselineError.
     """
     stack = stacks.read(session, wanted.stack_key).stack
     cells = _cells(session, wanted, stack.key)
     if not cells:
         raise NothingToPinError(stack.name)
+    incidents.hold(session)
+    _require_thawed(session, cells)
     baselines.hold_channel(session, wanted.channel)
     before = baselines.in_force(
         session, channel=wanted.channel, conditions={cell.condition_key for cell in cells}
@@ -44,7 +57,15 @@ def pin_baseline(
     pins = [Pin(wanted.channel, cell, stack.key, now, who, wanted.why) for cell in cells]
     stored = baselines.keep(session, pins)
     audits.keep(session, [_entry(new, before.get(new.pin.cell)) for new in stored])
+    compat.forget_like(session, {cell.condition_key for cell in cells})
     return _read_all(session, stored)
+
+
+def _require_thawed(session: WriteSession, cells: Sequence[Cell]) -> None:
+    held = incidents.open_of_conditions(session, {cell.condition_key for cell in cells})
+    for cell in cells:
+        if cell in held:
+            raise FrozenBaselineError(held[cell])
 
 
 def list_baselines(

@@ -1,0 +1,269 @@
+"""`kunline incident …`: deviations with one cause, what people say of them, and since when."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from pydantic import ValidationError
+
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.lines import percent
+from service.cli.person import user_name
+from service.cli.tables import print_table
+from service.domain.incident import Triage
+from service.formats.incidents import (
+    IncidentDetail,
+    IncidentOrder,
+    IncidentPage,
+    IncidentRead,
+    MergeOrder,
+    RecordRead,
+    ReopenOrder,
+    SplitOrder,
+    TriageOrder,
+)
+
+incidents = typer.Typer(
+    no_args_is_help=True, help="Incidents: list, show, open, triage, merge, split, reopen, record."
+)
+
+Why = Annotated[str, typer.Option(help="The reason, kept in the audit.")]
+
+
+@incidents.command("list")
+def list_incidents(
+    every: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
+    cursor: Annotated[str | None, typer.Option(help="Go on where a list ended.")] = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """List the incidents that are open, the newest first; they freeze the baselines of their cells.
+
+    Example: kunline incident list --all
+    """
+    query = {"limit": limit, "cursor": cursor, "is_open": None if every else True}
+    with service(url, token) as client:
+        page = client.ask(IncidentPage, "incidents", query=query)
+    if json:
+        typer.echo(page.model_dump_json())
+        return
+    _print(page.incidents)
+    if page.cursor is not None:
+        typer.echo(f"There are more: kunline incident list --cursor {page.cursor}")
+
+
+@incidents.command()
+def show(
+    incident_id: UUID, url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False
+) -> None:
+    """Show one incident: what it lists, the runs that came from, and what was done to it.
+
+    Example: kunline incident show 6f1c…
+    """
+    with service(url, token) as client:
+        detail = client.ask(IncidentDetail, f"incidents/{incident_id}")
+    if json:
+        typer.echo(detail.model_dump_json())
+        return
+    incident = detail.incident
+    _print((incident,))
+    header = ("cell", "metric", "change", "runs")
+    print_table(
+        header,
+        [
+            (each.title, each.metric, percent(each.change), " ".join(map(str, each.run_ids)))
+            for each in incident.cells
+        ],
+    )
+    print_table(
+        ("when", "who", "did", "why"),
+        [(_moment(act.at), act.actor, str(act.act), act.reason) for act in detail.history],
+    )
+
+
+@incidents.command("open")
+def open_incident(
+    event_id: Annotated[UUID, typer.Argument(help="The event; `kunline events` lists them.")],
+    why: Why,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Open an incident from an event, which freezes the baselines of its cells.
+
+    Example: kunline incident open 6f1c… --why "measured again by hand"
+    """
+    with service(url, token) as client:
+        order = IncidentOrder(event_id=event_id, why=why, who=user_name())
+        _tell(client.ask(IncidentRead, "incidents", body=order), json=json)
+
+
+@incidents.command()
+def triage(
+    incident_id: UUID,
+    answer: Annotated[Triage, typer.Argument(help="What it is.")],
+    why: Why,
+    owner: Annotated[str | None, typer.Option(help="Who looks after it.")] = None,
+    due: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Until which day.")
+    ] = None,
+    comment: Annotated[str | None, typer.Option(help="What is known of it.")] = None,
+    link: Annotated[list[str] | None, typer.Option(help="Where to read on; repeatable.")] = None,
+    channel: Annotated[str, typer.Option(help="Where `accept` pins the candidate.")] = "main",
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Answer an incident: fix, accept, noise or host; accept moves the baseline of its cells.
+
+    Example: kunline incident triage 6f1c… accept --why "the price of the new scheduler"
+    """
+    try:
+        order = TriageOrder(
+            triage=answer,
+            why=why,
+            owner=owner,
+            due=due.date() if due else None,
+            comment=comment,
+            links=tuple(link) if link else None,
+            channel=channel,
+            who=user_name(),
+        )
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
+    with service(url, token) as client:
+        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/triage", body=order), json=json)
+
+
+@incidents.command()
+def merge(
+    incident_id: UUID,
+    into: Annotated[UUID, typer.Argument(help="The incident that it becomes part of.")],
+    why: Why,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Make an incident part of another: they have one cause.
+
+    Example: kunline incident merge 6f1c… 90ab… --why "one driver"
+    """
+    order = MergeOrder(into=into, why=why, who=user_name())
+    with service(url, token) as client:
+        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/merge", body=order), json=json)
+
+
+@incidents.command()
+def split(
+    incident_id: UUID,
+    condition: Annotated[list[str], typer.Option(help="A condition's whole key; repeatable.")],
+    why: Why,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Make some cells of an incident one of their own: they have another cause.
+
+    Example: kunline incident split 6f1c… --condition 0d3e… --why "two causes"
+    """
+    try:
+        order = SplitOrder(condition_keys=tuple(condition), why=why, who=user_name())
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
+    with service(url, token) as client:
+        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/split", body=order), json=json)
+
+
+@incidents.command()
+def reopen(
+    incident_id: UUID,
+    why: Why,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Open an incident again, or take it out of the one that it is part of.
+
+    Example: kunline incident reopen 6f1c… --why "it came back"
+    """
+    order = ReopenOrder(why=why, who=user_name())
+    with service(url, token) as client:
+        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/reopen", body=order), json=json)
+
+
+@incidents.command()
+def record(url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False) -> None:
+    """Show how often people called an incident noise, and how long verdicts and answers took.
+
+    Example: kunline incident record
+    """
+    with service(url, token) as client:
+        found = client.ask(RecordRead, "incidents/record")
+    if json:
+        typer.echo(found.model_dump_json())
+        return
+    rate = "unknown" if found.false_alarm_rate is None else f"{found.false_alarm_rate:.0%}"
+    typer.echo(f"{found.opened} opened, {found.answered} answered, {found.noise} noise: {rate}")
+    typer.echo(f"first sight to incident {_span(found.to_verdict_s)}, median")
+    typer.echo(f"incident to first answer {_span(found.to_triage_s)}, median")
+
+
+def _tell(incident: IncidentRead, *, json: bool) -> None:
+    if json:
+        typer.echo(incident.model_dump_json())
+    else:
+        _print((incident,))
+
+
+def _print(found: tuple[IncidentRead, ...]) -> None:
+    if not found:
+        typer.echo("No incident.")
+        return
+    header = (
+        "incident",
+        "what",
+        "from",
+        "to",
+        "cells",
+        "triage",
+        "state",
+        "owner",
+        "due",
+        "opened",
+    )
+    print_table(header, map(_row, found))
+
+
+def _row(incident: IncidentRead) -> tuple[str, ...]:
+    verified = "verified fixed" if incident.verified_at else "over"
+    return (
+        str(incident.id),
+        incident.title,
+        incident.baseline_stack_name,
+        incident.candidate_stack_name,
+        str(len({each.condition_key for each in incident.cells})),
+        str(incident.triage),
+        "open" if incident.is_open else verified,
+        incident.owner or "",
+        f"{incident.due:%Y-%m-%d}" if incident.due else "",
+        _moment(incident.opened_at),
+    )
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _span(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{seconds / 3600:.1f} h"

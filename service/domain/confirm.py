@@ -1,0 +1,206 @@
+"""Confirm: which cells of a suspicion are measured again, in which order, and what comes of it.
+
+The run that raised a suspicion is never part of the evidence: a confirm session is new launches of
+both stacks on one host, and the size it reports is its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from service.domain.cell import Cell
+from service.domain.verdict import Outcome
+
+# More cells than these tell little that is new of one cause, and each costs an error of its own.
+CELLS_MAX = 4
+# Launches of each arm at the planned looks.
+COUNTS = (2, 4, 6)
+# What looks at noise alone may say wrongly, all cells and looks of one confirm together.
+CONFIDENCE = 0.99
+
+# From some positions, one drawn: all randomness comes in.
+Draw = Callable[[int], int]
+
+
+class Arm(StrEnum):
+    """Which of the two stacks a launch is of."""
+
+    BASELINE = "baseline"
+    CANDIDATE = "candidate"
+
+
+class OverBudgetError(ValueError):
+    """What is left of a budget does not pay for the first look."""
+
+    def __init__(self, needed: "Cost", left: "Cost") -> None:
+        super().__init__(
+            f"the first look needs {needed.launches} launches and {needed.card_s:.0f} "
+            f"card-seconds, and {left.launches} and {left.card_s:.0f} are left tonight: "
+            "raise the budget, or wait"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Launches and card-seconds; the loading of weights is part of each launch."""
+
+    launches: int
+    card_s: float
+
+    def covers(self, other: "Cost") -> bool:
+        """Return whether this pays for another."""
+        return self.launches >= other.launches and self.card_s >= other.card_s
+
+    def less(self, spent: "Cost") -> "Cost":
+        """Return what is left of it."""
+        return Cost(max(self.launches - spent.launches, 0), max(self.card_s - spent.card_s, 0.0))
+
+    def least(self, other: "Cost") -> "Cost":
+        """Return what two budgets allow together."""
+        return Cost(min(self.launches, other.launches), min(self.card_s, other.card_s))
+
+
+# Of one night, and of one suspicion.
+NIGHTLY = Cost(48, 16 * 3600.0)
+EACH = Cost(14, 6 * 3600.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A series that an event lists: one metric of one cell.
+
+    evidence: in standard errors. group: which server the cell needs, cells of one share a launch.
+    start_s, measure_s: seconds of a launch until the server answers, and of the cell in it.
+    """
+
+    cell: Cell
+    metric: str
+    evidence: float
+    group: str
+    start_s: float
+    measure_s: float
+    cards: int
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A confirm session as it is planned: cells with the one metric each is judged by.
+
+    counts: launches of each arm at the planned looks. burn_in: launches of each arm that are
+    thrown away first. each: card-seconds of one launch.
+    """
+
+    suspects: tuple[Suspect, ...]
+    counts: tuple[int, ...]
+    burn_in: int
+    each: float
+
+    @property
+    def cost(self) -> Cost:
+        """What it costs at most."""
+        return _cost(self.counts[-1], self.burn_in, self.each)
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of each cell's looks, so that all cells together keep the whole."""
+        return 1 - (1 - CONFIDENCE) / len(self.suspects)
+
+
+def chosen(suspects: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """Return the cells to measure again, the cheapest informative first.
+
+    One server's cells alone, for a second server would be a second start-up. How much a cell tells
+    grows with the square of its evidence, as its launches needed fall with it. Each cell is judged
+    by the one metric that showed most. Returns nothing for no suspects.
+    """
+    strongest: dict[Cell, Suspect] = {}
+    for each in sorted(suspects, key=_by_evidence):
+        strongest.setdefault(each.cell, each)
+    groups: dict[str, list[Suspect]] = {}
+    for each in strongest.values():
+        groups.setdefault(each.group, []).append(each)
+    ranked = [tuple(sorted(group, key=_by_worth)[:CELLS_MAX]) for group in groups.values()]
+    return max(ranked, key=_worth_of_group, default=())
+
+
+def design(
+    suspects: Sequence[Suspect], *, left: Cost, cold_caches: bool, counts: tuple[int, ...] = COUNTS
+) -> Design:
+    """Return the confirm session that what is left of a budget pays for.
+
+    cold_caches: whether a first launch compiles or fills caches that the next ones find, so that it
+    is thrown away. Later looks are left out before cells are; with fewer cells the first look may
+    be affordable. Raises OverBudgetError.
+    """
+    cells = chosen(suspects)
+    for used in range(len(cells), 0, -1):
+        planned = Design(cells[:used], counts, int(cold_caches), _card_s(cells[:used]))
+        for looks in range(len(counts), 0, -1):
+            fewer = replace(planned, counts=counts[:looks])
+            if left.covers(fewer.cost):
+                return fewer
+    first = _cost(counts[0], int(cold_caches), _card_s(cells[:1]))
+    raise OverBudgetError(first, left)
+
+
+def arms(planned: Design, draw: Draw) -> tuple[Arm, ...]:
+    """Return the launches in order: burn-in first, then blocks of both arms, each at random.
+
+    draw: a number from 0 to below what it is given.
+    """
+    burn_in = (Arm.BASELINE, Arm.CANDIDATE) * planned.burn_in
+    blocks: list[Arm] = []
+    for _ in range(planned.counts[-1]):
+        first, second = Arm.BASELINE, Arm.CANDIDATE
+        blocks += (first, second) if draw(2) == 0 else (second, first)
+    return (*burn_in, *blocks)
+
+
+def due_look(counts: Sequence[int], launches: int, *, seen: int) -> int | None:
+    """Return the planned look that is due after so many launches of each arm, or None.
+
+    seen: the launches at the last look; a look is taken once.
+    """
+    due = [count for count in counts if seen < count <= launches]
+    return due[0] if due else None
+
+
+def conclusion(outcomes: Mapping[Suspect, Outcome], *, is_last: bool) -> Outcome | None:
+    """Return how a confirm ends at a look, or None where more launches are to tell.
+
+    Regressed or improved as soon as one cell is, at its own confidence. Unchanged once all are.
+    What could not be judged, as where a stack broke, ends it with that word.
+    """
+    found = set(outcomes.values())
+    for word in Outcome:
+        if word in found and word not in {Outcome.INCONCLUSIVE, Outcome.UNCHANGED}:
+            return word
+    if found == {Outcome.UNCHANGED}:
+        return Outcome.UNCHANGED
+    return Outcome.INCONCLUSIVE if is_last else None
+
+
+def _by_evidence(suspect: Suspect) -> tuple[float, str, str]:
+    return (-abs(suspect.evidence), suspect.cell.condition_key, suspect.metric)
+
+
+def _by_worth(suspect: Suspect) -> tuple[float, str]:
+    cost = max(suspect.measure_s * suspect.cards, 1.0)
+    return (-(suspect.evidence**2) / cost, suspect.cell.condition_key)
+
+
+def _worth_of_group(group: Sequence[Suspect]) -> float:
+    return sum(each.evidence**2 for each in group) / max(_card_s(group), 1.0)
+
+
+def _card_s(cells: Sequence[Suspect]) -> float:
+    """Return the card-seconds of one launch of some cells."""
+    if not cells:
+        return 0.0
+    measure_s = sum(each.measure_s for each in cells)
+    return (max(each.start_s for each in cells) + measure_s) * max(each.cards for each in cells)
+
+
+def _cost(launches: int, burn_in: int, card_s: float) -> Cost:
+    both = 2 * (launches + burn_in)
+    return Cost(both, both * card_s)
