@@ -1,7 +1,7 @@
 """Hashed lock files: exact pins by package, and the bytes they are uploaded as."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -58,6 +58,25 @@ def read_lock(path: Path) -> Lock:
     if problems:
         raise FileProblemsError(problems)
     return Lock(shown, content, sha256(content).hexdigest(), pins, frozenset(sometimes))
+
+
+def mixed_lock(good: Lock, bad: Lock, names: Collection[str]) -> Lock:
+    """Return one lock with the packages of these names as another lock pins them, or has not.
+
+    names: canonical. Lines are taken whole, hashes with them; comments are left out.
+    """
+    kept = [
+        text
+        for lock, takes in ((good, False), (bad, True))
+        for _, text in _logical_lines(lock.content.decode("utf-8", errors="replace"))
+        if (canonicalize_name(_pin(text).name) in names) is takes
+    ]
+    content = "\n".join([*sorted(kept), ""]).encode()
+    pins = {name: version for name, version in good.pins.items() if name not in names}
+    taken = {name: version for name, version in bad.pins.items() if name in names}
+    sometimes = (good.sometimes - set(names)) | (bad.sometimes & set(names))
+    shown = f"{good.shown} with {', '.join(sorted(names))} of {bad.shown}"
+    return Lock(shown, content, sha256(content).hexdigest(), {**pins, **taken}, sometimes)
 
 
 def _content(path: Path, shown: str) -> bytes:

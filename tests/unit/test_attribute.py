@@ -1,0 +1,260 @@
+"""`kunline attribute` and `kunline experiment`, on sessions that a fake bench measures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from service.cli import attribute, experiment
+from service.cli.attribute import attributed, question_of
+from service.cli.between import Bench, Measured
+from service.client import VERSION_HEADER, Client
+from service.domain.attribution import Cause, Level
+from service.domain.condition import Condition
+from service.domain.experiment import one_parameter
+from service.domain.plan import Cell
+from service.domain.verdict import Outcome
+from service.formats.attributions import AttributionAnswer
+from service.formats.chosen_stacks import ChosenStack, chosen
+from service.formats.comparisons import CellComparison, SessionVerdicts
+from service.formats.matrix_files import read_matrix
+from service.formats.mixed_stacks import Between, with_setting
+from service.formats.planned_cells import planned_cells
+from service.formats.planned_sessions import session_of
+from service.formats.sessions import SessionRead
+from service.formats.verdicts import ComparisonRead, DifferenceRead, VerdictRead
+from tests.golden_file import assert_golden
+from tests.matrix_directory import FILES, matrix_directory
+
+# How much worse a stack is, by what it brings.
+Slowness = Callable[[ChosenStack], float]
+BAD = (
+    FILES["stacks/cpu-0.5.18.yaml"]
+    .replace("name: cpu-0.5.18", "name: cpu-bad")
+    .replace('{OMP_NUM_THREADS: "1"}', '{OMP_NUM_THREADS: "2", A_A: "1", B_B: "1", C_C: "1"}')
+)
+SESSIONS = UUID(int=7)
+TOLERANCE = 0.03
+
+
+@dataclass(frozen=True)
+class FakeBench(Bench):
+    """Measures nothing: a stack is as slow as a function says, within one percent."""
+
+    slowness: Slowness = lambda _: 0.0
+    measured_keys: list[str] = field(default_factory=list)
+
+    def measured(self, arms: Sequence[ChosenStack], cells: Sequence[Cell]) -> Measured:
+        self.measured_keys.append(arms[-1].stack.key)
+        found = [
+            comparison(arms[0], arm, cell.condition, self.slowness(arm))
+            for arm in arms[1:]
+            for cell in cells
+        ]
+        return Measured(SESSION, verdicts(found), cached=False)
+
+
+SESSION = SessionRead(
+    id=SESSIONS,
+    plan="small",
+    pool="local",
+    state="finished",
+    host="h",
+    created_at=datetime(2026, 11, 30, tzinfo=UTC),
+    finished_at=None,
+    baseline_stack_key=None,
+    jobs=(),
+)
+
+
+def outcome_of(worsening: float) -> Outcome:
+    if abs(worsening) < TOLERANCE:
+        return Outcome.UNCHANGED
+    return Outcome.REGRESSED if worsening > 0 else Outcome.IMPROVED
+
+
+def verdicts(cells: Sequence[CellComparison]) -> SessionVerdicts:
+    outcomes = {cell.comparison.outcome for cell in cells}
+    first = next(each for each in Outcome if each in outcomes)
+    return SessionVerdicts(session_id=SESSIONS, finished=True, outcome=first, cells=tuple(cells))
+
+
+def comparison(
+    good: ChosenStack, other: ChosenStack, condition: Condition, worsening: float
+) -> CellComparison:
+    verdict = VerdictRead(
+        metric="output_throughput",
+        outcome=outcome_of(worsening),
+        worsening=worsening,
+        low=worsening - 0.01,
+        high=worsening + 0.01,
+        tolerance=TOLERANCE,
+        smallest_detectable=0.04,
+        reason="",
+        warnings=(),
+        baseline=100.0,
+        candidate=100.0 * (1 - worsening),
+    )
+    return CellComparison(
+        condition_key=condition.key,
+        protocol_key="0" * 64,
+        title="short on tiny",
+        candidate_stack_key=other.stack.key,
+        candidate_stack_name=other.stack.name,
+        baseline_stack_key=good.stack.key,
+        baseline_stack_name=good.stack.name,
+        host="h",
+        against="control",
+        baseline_launches=2,
+        candidate_launches=2,
+        resolution=(
+            DifferenceRead(field="max_total_num_tokens", baseline="4096", candidate="2048"),
+        ),
+        comparison=ComparisonRead(
+            comparable=True,
+            outcome=verdict.outcome,
+            differences=(),
+            verdicts=(verdict,),
+            warnings=(),
+            untold=(),
+            assumed=(),
+        ),
+    )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Callable[[Slowness], FakeBench]:
+    root = matrix_directory(tmp_path, **{"stacks__cpu-bad": BAD})
+    (root / "stacks" / "cpu-bad.lock").write_text(FILES["stacks/cpu-0.5.18.lock"])
+    read = read_matrix(root)
+
+    def built(slowness: Slowness) -> FakeBench:
+        http = httpx.Client(base_url="http://nowhere")
+        return FakeBench(Client(http), read, read.plans.named("small"), slowness)
+
+    return built
+
+
+def answered(bench: FakeBench) -> AttributionAnswer:
+    good, bad = (chosen(bench.matrix, name) for name in ("cpu-0.5.18", "cpu-bad"))
+    cells = planned_cells(bench.matrix, bench.file)
+    return attributed(bench, question_of(Between(good, bad), cells, host_steps=False))
+
+
+def slow_with(*names: str) -> Slowness:
+    return lambda arm: 0.3 if set(names) <= arm.stack.server_environment.keys() else 0.0
+
+
+def test_the_component_that_makes_it_slow_is_named_with_what_was_measured(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    measures = bench(slow_with("B_B"))
+
+    answer = answered(measures)
+
+    assert (answer.cause, answer.outcome) == (Cause.SINGLE, Outcome.REGRESSED)
+    assert [part.name for step in answer.found for part in step.parts] == ["B_B"]
+    assert len(answer.combos) <= answer.most_combos == 3
+    assert len(measures.measured_keys) == 1 + len(answer.combos)
+    assert {combo.level for combo in answer.combos} == {Level.GOOD, Level.BAD}
+    assert attribute.exit_code(answer) == 0
+    assert_golden("attribute.txt", f"{attribute.page(answer)}\n")
+
+
+def test_what_the_servers_settled_differently_is_said_before_a_combo_is_measured(
+    bench: Callable[[Slowness], FakeBench], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered(bench(slow_with("B_B")))
+
+    said = capsys.readouterr().err.splitlines()
+    assert any("max total num tokens: 4096 → 2048" in line for line in said[:2])
+    assert "at most 3 combos" in said[2]
+
+
+def test_variables_that_are_slow_together_are_an_interaction(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    answer = answered(bench(slow_with("A_A", "C_C")))
+
+    assert answer.cause is Cause.INTERACTION
+    assert [part.name for step in answer.found for part in step.parts] == ["A_A", "C_C"]
+
+
+def test_a_stack_that_is_not_worse_is_not_attributed(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    measures = bench(lambda _: 0.0)
+
+    answer = answered(measures)
+
+    assert (answer.cause, answer.followed, answer.combos) == (None, None, ())
+    assert len(measures.measured_keys) == 1
+    assert attribute.exit_code(answer) == 0
+    assert "nothing to attribute" in attribute.page(answer)
+
+
+def test_what_could_not_be_told_ends_as_inconclusive(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    bad = chosen(bench(lambda _: 0.0).matrix, "cpu-bad").stack.key
+
+    answer = answered(bench(lambda arm: 0.3 if arm.stack.key == bad else 0.15))
+
+    assert answer.cause is Cause.SEVERAL
+    assert attribute.exit_code(answer) == 4
+
+
+def test_an_experiment_recommends_the_value_that_gains_and_says_what_it_cost(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    measures = bench(
+        lambda arm: -0.08 if arm.stack.server_environment["OMP_NUM_THREADS"] == "4" else 0.0
+    )
+    parameter = one_parameter(["OMP_NUM_THREADS=1,2,4"])
+    stack = chosen(measures.matrix, "cpu-0.5.18")
+    arms = [with_setting(stack, name=parameter.name, value=each) for each in parameter.values]
+    planned = session_of(
+        measures.matrix,
+        measures.file,
+        arms=arms,
+        cells=planned_cells(measures.matrix, measures.file)[:1],
+    )
+
+    answer = experiment.answered(
+        measures.measured(arms, planned.cells), parameter, planned, metric="output_throughput"
+    )
+
+    assert answer.recommendation.value == "4"
+    assert answer.recommendation.gain == pytest.approx(0.08)
+    assert len({arm.stack_key for arm in answer.arms}) == 3
+    assert_golden("experiment.txt", f"{experiment.page(answer)}\n")
+
+
+def test_a_session_of_other_stacks_is_not_taken_as_measured(tmp_path: Path) -> None:
+    read = read_matrix(matrix_directory(tmp_path))
+    file = read.plans.named("small")
+    stack = chosen(read, "cpu-0.5.18")
+    other = SESSION.model_copy(update={"id": uuid4(), "baseline_stack_key": stack.stack.key})
+    seen: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.path)
+        return httpx.Response(
+            200,
+            content=f"[{other.model_dump_json()}]",
+            headers={VERSION_HEADER: version("kunline")},
+        )
+
+    transport = httpx.MockTransport(answer)
+    with httpx.Client(base_url="http://here", transport=transport) as http:
+        found = Bench(Client(http), read, file).before(
+            [stack, chosen(read, "cpu-0.5.23")], planned_cells(read, file)
+        )
+
+    assert found is None
+    assert seen == ["/api/v1/sessions"]
