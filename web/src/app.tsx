@@ -21,6 +21,12 @@ const PAGES: [RegExp, Fetched][] = [
   [/^\/hosts$/, () => import("./pages/hosts")],
   [/^\/queue$/, () => import("./pages/queue")],
   [/^\/queue\/([0-9a-f-]+)$/, () => import("./pages/session")],
+  [/^\/events$/, () => import("./pages/events")],
+  [/^\/events\/([0-9a-f-]+)$/, () => import("./pages/event")],
+  [/^\/gates$/, () => import("./pages/gates")],
+  [/^\/gates\/([0-9a-f-]+)$/, () => import("./pages/gate")],
+  [/^\/compat$/, () => import("./pages/compat")],
+  [/^\/upgrade$/, () => import("./pages/upgrade")],
   [/^\/baselines$/, () => import("./pages/baselines")],
 ];
 

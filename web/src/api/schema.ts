@@ -92,6 +92,174 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return lines of the table: a stack for one model on one kind of card, newest built first.
+         *
+         *     Of a model that is asked for, stacks that were never measured are there as untested.
+         */
+        get: operations["read_all_api_v1_compat_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/cells/{condition_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History
+         * @description Return what became of one cell, stack by stack: 'worked until xre 5.19.0.0'.
+         */
+        get: operations["history_api_v1_compat_cells__condition_key__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check
+         * @description Answer an upgrade: yes, yes with costs, no, or unknown, from what was measured.
+         *
+         *     What was asked is counted, so that what people want to know is measured first.
+         */
+        post: operations["check_api_v1_compat_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/constraints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Constraints
+         * @description Return the declared constraints, each beside the stacks that contradict it by working.
+         */
+        get: operations["constraints_api_v1_compat_constraints_get"];
+        put?: never;
+        /**
+         * Declare All
+         * @description Declare constraints; one of the same name takes the place of what was. Audited.
+         */
+        post: operations["declare_all_api_v1_compat_constraints_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/constraints/retraction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Back
+         * @description Take a constraint back; it stays as history. Audited.
+         */
+        post: operations["take_back_api_v1_compat_constraints_retraction_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/pivot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pivot
+         * @description Return the table turned by the versions of any two components.
+         */
+        get: operations["pivot_api_v1_compat_pivot_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan
+         * @description Propose what to measure next, within a budget of card time in seconds.
+         */
+        get: operations["plan_api_v1_compat_plan_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compat/stacks/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cells
+         * @description Return one stack, cell by cell.
+         */
+        get: operations["cells_api_v1_compat_stacks__key__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conditions/{key}": {
         parameters: {
             query?: never;
@@ -152,6 +320,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/gates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return the newest gates, newest first.
+         */
+        get: operations["read_all_api_v1_gates_get"];
+        put?: never;
+        /**
+         * Ask
+         * @description Queue a candidate beside its base; asked again with the same key, answer the one there.
+         */
+        post: operations["ask_api_v1_gates_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates/{gate_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description Return a gate, how far it is, and what it says by now.
+         */
+        get: operations["read_api_v1_gates__gate_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates/{gate_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel
+         * @description Cancel what is queued at once, and what runs at its next sign of life.
+         */
+        post: operations["cancel_api_v1_gates__gate_id__cancel_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/imports": {
         parameters: {
             query?: never;
@@ -186,6 +418,150 @@ export interface paths {
          * @description Return what an import was answered with.
          */
         get: operations["read_api_v1_imports__import_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return incidents, the newest opened first.
+         */
+        get: operations["read_all_api_v1_incidents_get"];
+        put?: never;
+        /**
+         * Add
+         * @description Open an incident from an event; from one event there is one, however often it is asked.
+         */
+        post: operations["add_api_v1_incidents_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read One
+         * @description Return one incident, the runs its numbers came from, and what was done to it.
+         */
+        get: operations["read_one_api_v1_incidents__incident_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge
+         * @description Make an incident part of another, and return that one.
+         */
+        post: operations["merge_api_v1_incidents__incident_id__merge_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reopen
+         * @description Open an incident again, or take it out of the one that it is part of.
+         */
+        post: operations["reopen_api_v1_incidents__incident_id__reopen_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Split
+         * @description Make some cells of an incident one of their own, and return that one.
+         */
+        post: operations["split_api_v1_incidents__incident_id__split_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}/triage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Triage
+         * @description Answer an incident; accepting it moves the baseline of its cells.
+         */
+        post: operations["triage_api_v1_incidents__incident_id__triage_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read The Record
+         * @description Return the rate of false alarms, and the time to a verdict, as triage tells them.
+         */
+        get: operations["read_the_record_api_v1_incidents_record_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -380,6 +756,130 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/qualifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return qualifications, newest first.
+         */
+        get: operations["read_all_api_v1_qualifications_get"];
+        put?: never;
+        /**
+         * Open One
+         * @description Open a qualification: an upgrade as a procedure.
+         */
+        post: operations["open_one_api_v1_qualifications_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/qualifications/{qualification_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description Return one qualification and its next step.
+         */
+        get: operations["read_api_v1_qualifications__qualification_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/qualifications/{qualification_id}/acts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Done
+         * @description Say that the canary was changed, or rolled back, with each point of its list ticked.
+         */
+        post: operations["done_api_v1_qualifications__qualification_id__acts_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/qualifications/{qualification_id}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Made
+         * @description Keep the change, or ask for its rollback.
+         */
+        post: operations["made_api_v1_qualifications__qualification_id__decision_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/qualifications/{qualification_id}/dossier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dossier
+         * @description Return the page to sign: the answer, sizes with intervals, and what was not tested.
+         */
+        get: operations["dossier_api_v1_qualifications__qualification_id__dossier_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/qualifications/{qualification_id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Measure
+         * @description Say which sessions measure both hosts in the phase that is next.
+         */
+        post: operations["measure_api_v1_qualifications__qualification_id__sessions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runners": {
         parameters: {
             query?: never;
@@ -538,6 +1038,66 @@ export interface paths {
          * @description Withdraw a run: it is kept and shown, and never judged.
          */
         post: operations["withdraw_api_v1_runs__run_id__withdrawal_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return every schedule, by name.
+         */
+        get: operations["read_all_api_v1_schedules_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put
+         * @description Store what is measured every night, in place of the schedule of that name.
+         */
+        put: operations["put_api_v1_schedules__name__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{name}/change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change
+         * @description Pause, resume or remove a schedule.
+         */
+        post: operations["change_api_v1_schedules__name__change_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -771,6 +1331,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/waivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return every waiver, the newest made first.
+         */
+        get: operations["read_all_api_v1_waivers_get"];
+        put?: never;
+        /**
+         * Add
+         * @description Waive a worsening until a day, with a reason; it is audited.
+         */
+        post: operations["add_api_v1_waivers_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/waivers/{waiver_id}/revocation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke
+         * @description Take a waiver back before its time.
+         */
+        post: operations["revoke_api_v1_waivers__waiver_id__revocation_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -842,13 +1446,93 @@ export interface components {
          * @description The closed list of what people do that is audited.
          * @enum {string}
          */
-        Act: "import" | "pin" | "withdraw" | "restore";
+        Act: "import" | "pin" | "withdraw" | "restore" | "declare" | "retract" | "qualify" | "schedule" | "unschedule" | "pause" | "resume" | "order" | "cancel" | "drain" | "gate" | "waive" | "revoke" | "issue" | "rotate" | "open" | "triage" | "merge" | "split" | "reopen" | "verify";
+        /**
+         * ActDone
+         * @description A person says that the change, or the rollback, is made, and each point of its list done.
+         */
+        ActDone: {
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            step: components["schemas"]["Step"];
+            /**
+             * Ticked
+             * @default []
+             */
+            ticked: string[];
+            /** Who */
+            who?: string | null;
+        };
+        /**
+         * AdviceQuestion
+         * @description An upgrade that is asked about: to another stack, or to other versions of some components.
+         *
+         *     cards: only cells on so many. keep: whether the question counts in what people ask for.
+         */
+        AdviceQuestion: {
+            /** Card Model */
+            card_model?: string | null;
+            /** Cards */
+            cards?: number | null;
+            /**
+             * From Stack
+             * @description A stack: its key, how that begins (four digits or more), or its name.
+             */
+            from_stack: string;
+            /**
+             * Keep
+             * @default true
+             */
+            keep: boolean;
+            /** Model */
+            model?: string | null;
+            /** To Stack */
+            to_stack?: string | null;
+            /** Versions */
+            versions?: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * AdviceRead
+         * @description The answer to whether one may move from one stack to another.
+         *
+         *     known: whether the wanted stack has a key that anything was measured of. scope: what must be
+         *     restarted. moves_with: components that must move too, by a declared constraint. command: what
+         *     measures exactly the missing cells; None where nothing is missing or no plan is known.
+         */
+        AdviceRead: {
+            answer: components["schemas"]["service__domain__advice__Answer"];
+            baseline: components["schemas"]["StackNamed"];
+            candidate: components["schemas"]["StackNamed"];
+            /** Cells */
+            cells: components["schemas"]["CellAdvice"][];
+            /** Changes */
+            changes: components["schemas"]["ComponentChange"][];
+            /** Command */
+            command: string | null;
+            /** Constraints */
+            constraints: components["schemas"]["ConstraintFinding"][];
+            /** Evidence From */
+            evidence_from: string | null;
+            /** Known */
+            known: boolean;
+            /** Moves With */
+            moves_with: string[];
+            nearest: components["schemas"]["Nearest"] | null;
+            scope: components["schemas"]["SwapScope"] | null;
+            /** Sentence */
+            sentence: string;
+        };
         /**
          * Answer
          * @description All that the screen says. It never says unchanged: that takes a comparison.
          * @enum {string}
          */
-        Answer: "no alarm" | "suspect";
+        "Answer-Input": "no alarm" | "suspect";
         /**
          * AnswersTold
          * @description How many series the screen has no alarm for, and how many it suspects.
@@ -1095,12 +1779,12 @@ export interface components {
          *
          *     lock: SHA-256 of the lock's bytes, fetched as an artefact. torch: the release taken as the
          *     build for this chip, or None where the lock pins it. platform: a plugin shipped with the runner.
+         *     wheels: installed after all that, each in place of what the lock pins of its component.
          */
         BuildOrder: {
             /**
-             * Kind
-             * @default venv
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             kind: "venv";
             /**
@@ -1112,6 +1796,11 @@ export interface components {
             platform?: string | null;
             /** Torch */
             torch?: string | null;
+            /**
+             * Wheels
+             * @default []
+             */
+            wheels: components["schemas"]["WheelOrder"][];
         };
         /**
          * Cards
@@ -1126,6 +1815,43 @@ export interface components {
             model: string;
             /** @default solo */
             occupancy: components["schemas"]["Occupancy"];
+        };
+        /**
+         * CellAdvice
+         * @description One cell of an upgrade: the expected change of each metric, with its interval.
+         */
+        CellAdvice: {
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Distance */
+            distance: number | null;
+            /** Distance Tolerance */
+            distance_tolerance: number | null;
+            /** Finding */
+            finding: string;
+            /** Host */
+            host: string | null;
+            /** Kv After */
+            kv_after: number | null;
+            /** Kv Before */
+            kv_before: number | null;
+            layer: components["schemas"]["Layer"] | null;
+            /** Measured At */
+            measured_at: string | null;
+            outcome: components["schemas"]["Outcome"] | null;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            standing: components["schemas"]["service__domain__advice__Standing"];
+            /** Title */
+            title: string;
+            /** Verdicts */
+            verdicts: components["schemas"]["MetricVerdict"][];
         };
         /**
          * CellComparison
@@ -1344,6 +2070,238 @@ export interface components {
             warnings: string[];
         };
         /**
+         * CompatCell
+         * @description One stack in one cell; ratios, positive is worse; nats a token for the answers.
+         *
+         *     layer, finding: where it broke and what was seen, or why runs of an untested cell do not count.
+         *     usable, broken, spoiled: runs that may be judged, that broke, that count for nothing. metric
+         *     and the four after it: the metric that worsened most against the baseline. distance: how far
+         *     answers moved from the baseline's; distance_tolerance: what launches of one stack differ by.
+         *     run_id, host, measured_at: the newest run, which is the evidence.
+         */
+        CompatCell: {
+            /** Baseline Stack Key */
+            baseline_stack_key: string | null;
+            /** Broken */
+            broken: number;
+            /** Cards */
+            cards: number;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Distance */
+            distance: number | null;
+            /** Distance Tolerance */
+            distance_tolerance: number | null;
+            /** Finding */
+            finding: string;
+            /** High */
+            high: number | null;
+            /** Host */
+            host: string | null;
+            /** Kv Tokens */
+            kv_tokens: number | null;
+            layer: components["schemas"]["Layer"] | null;
+            /** Low */
+            low: number | null;
+            /** Measured At */
+            measured_at: string | null;
+            /** Metric */
+            metric: string | null;
+            outcome: components["schemas"]["Outcome"] | null;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /** Run Id */
+            run_id: string | null;
+            /** Spoiled */
+            spoiled: number;
+            state: components["schemas"]["CompatState"];
+            /** Title */
+            title: string;
+            /** Tolerance */
+            tolerance: number | null;
+            /** Usable */
+            usable: number;
+            /** Worsening */
+            worsening: number | null;
+        };
+        /**
+         * CompatCells
+         * @description One stack, cell by cell.
+         */
+        CompatCells: {
+            /** Cells */
+            cells: components["schemas"]["CompatCell"][];
+            /**
+             * Stack Key
+             * @description A SHA-256 in hex.
+             */
+            stack_key: string;
+            /** Stack Name */
+            stack_name: string;
+        };
+        /**
+         * CompatEntry
+         * @description One line of the table. model, card_model: None for a stack without a run anywhere.
+         *
+         *     contradictions: where what was measured and what somebody declared are at odds.
+         */
+        CompatEntry: {
+            /**
+             * Built At
+             * Format: date
+             */
+            built_at: string;
+            /** Card Model */
+            card_model: string | null;
+            /** Chip */
+            chip: string;
+            /** Components */
+            components: {
+                [key: string]: string;
+            };
+            /**
+             * Contradictions
+             * @default []
+             */
+            contradictions: string[];
+            /** Measured At */
+            measured_at: string | null;
+            /** Model */
+            model: string | null;
+            /**
+             * Stack Key
+             * @description A SHA-256 in hex.
+             */
+            stack_key: string;
+            /** Stack Name */
+            stack_name: string;
+            state: components["schemas"]["CompatState"];
+            told: components["schemas"]["CompatTold"];
+        };
+        /**
+         * CompatHistory
+         * @description A cell's stacks, oldest built first, and in a sentence where it turned.
+         */
+        CompatHistory: {
+            /** Component */
+            component: string | null;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Past */
+            past: components["schemas"]["CompatPast"][];
+            /** Sentence */
+            sentence: string;
+            /** Title */
+            title: string;
+        };
+        /**
+         * CompatPage
+         * @description Lines of the table, the newest built first; cursor asks for more and is None at the end.
+         *
+         *     due: stacks about which something changed and that are being told anew.
+         */
+        CompatPage: {
+            /** Cursor */
+            cursor: string | null;
+            /**
+             * Due
+             * @default 0
+             */
+            due: number;
+            /** Entries */
+            entries: components["schemas"]["CompatEntry"][];
+        };
+        /**
+         * CompatPast
+         * @description One stack in the history of a cell. version: of the component that is followed.
+         */
+        CompatPast: {
+            /**
+             * Built At
+             * Format: date
+             */
+            built_at: string;
+            cell: components["schemas"]["CompatCell"];
+            /**
+             * Stack Key
+             * @description A SHA-256 in hex.
+             */
+            stack_key: string;
+            /** Stack Name */
+            stack_name: string;
+            /** Version */
+            version: string | null;
+        };
+        /**
+         * CompatPivot
+         * @description The table turned: versions of one component down, of another across.
+         */
+        CompatPivot: {
+            /** Column */
+            column: string;
+            /** Columns */
+            columns: string[];
+            /** Row */
+            row: string;
+            /** Rows */
+            rows: string[];
+            /** Squares */
+            squares: components["schemas"]["CompatPivotSquare"][];
+        };
+        /**
+         * CompatPivotSquare
+         * @description Stacks with one version of each of two components: how many are in each state.
+         */
+        CompatPivotSquare: {
+            /** Column */
+            column: string;
+            /** Measured At */
+            measured_at: string | null;
+            /** Row */
+            row: string;
+            /** States */
+            states: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * CompatState
+         * @description What the table says; members stand in order of precedence over many cells.
+         *
+         *     Never typed by a person: it follows from stored runs, and changes when they do.
+         * @enum {string}
+         */
+        CompatState: "broken" | "works, regressed" | "works" | "untested";
+        /**
+         * CompatTold
+         * @description What is told of a stack for one model on one kind of card, as it is kept.
+         *
+         *     cells: how many in each state. chief: the cell that speaks for them: the lowest broken layer,
+         *     else the worst worsening. kv_tokens: the fewest of any cell.
+         */
+        CompatTold: {
+            /** Cells */
+            cells?: {
+                [key: string]: number;
+            };
+            chief?: components["schemas"]["CompatCell"] | null;
+            /** Distance */
+            distance?: number | null;
+            /** Distance Tolerance */
+            distance_tolerance?: number | null;
+            /** Kv Tokens */
+            kv_tokens?: number | null;
+        };
+        /**
          * Component
          * @description A named piece of firmware or software, its version, its layer and its swap scope.
          *
@@ -1444,6 +2402,173 @@ export interface components {
             tp: number;
         };
         /**
+         * ConstraintFinding
+         * @description A declared constraint beside the wanted stack, and beside what was measured of it.
+         *
+         *     contradicted: the stack works, and by this constraint it should not.
+         */
+        ConstraintFinding: {
+            /**
+             * Contradicted
+             * @default false
+             */
+            contradicted: boolean;
+            held: components["schemas"]["Held"];
+            /** Name */
+            name: string;
+            /** Source */
+            source: string;
+            /**
+             * Stays Behind
+             * @default []
+             */
+            stays_behind: string[];
+            /** Words */
+            words: string;
+        };
+        /**
+         * ConstraintSection
+         * @description One constraint: components that move together, or what some versions need.
+         *
+         *     source: whose word it is: a document or an issue that anybody can look up.
+         */
+        ConstraintSection: {
+            /** Name */
+            name: string;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /** Source */
+            source: string;
+            /** Then */
+            then?: {
+                [key: string]: string;
+            };
+            /**
+             * Together
+             * @default []
+             */
+            together: string[];
+            /** When */
+            when?: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * ContainerOrder
+         * @description An image by name and digest, the Python in it, and what is mounted into it.
+         */
+        ContainerOrder: {
+            /** Digest */
+            digest: string;
+            /** Image */
+            image: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "container";
+            /**
+             * Mounts
+             * @default []
+             */
+            mounts: string[];
+            /**
+             * Python
+             * @default python3
+             */
+            python: string;
+            /**
+             * Shm Size
+             * @default 32g
+             */
+            shm_size: string;
+        };
+        /**
+         * Counts
+         * @description Whether a metric's verdict is counted, or why it is not; members in order of precedence.
+         * @enum {string}
+         */
+        Counts: "informs" | "known" | "waived" | "counted";
+        /**
+         * CoverageRead
+         * @description Proposals within a budget of card time. left: how many more did not fit into it.
+         */
+        CoverageRead: {
+            /** Budget S */
+            budget_s: number;
+            /** Left */
+            left: number;
+            /** Proposals */
+            proposals: components["schemas"]["ProposalRead"][];
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * Decision
+         * @description What a person does with the answer.
+         * @enum {string}
+         */
+        Decision: "keep" | "roll back";
+        /**
+         * DecisionMade
+         * @description A person keeps the change, or wants it rolled back.
+         */
+        DecisionMade: {
+            decision: components["schemas"]["Decision"];
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /** Who */
+            who?: string | null;
+        };
+        /**
+         * DeclarationOrder
+         * @description Constraints to be declared; one of the same name takes the place of what was.
+         */
+        DeclarationOrder: {
+            /** Constraints */
+            constraints: components["schemas"]["ConstraintSection"][];
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * DeclaredAll
+         * @description All constraints in force, after one was declared or taken back.
+         */
+        DeclaredAll: {
+            /** Constraints */
+            constraints: components["schemas"]["DeclaredRead"][];
+        };
+        /**
+         * DeclaredRead
+         * @description A constraint in force. words: it as a sentence.
+         *
+         *     broken_by: stacks that do not keep to it. contradicted_by: those of them that work.
+         */
+        DeclaredRead: {
+            /** Broken By */
+            broken_by: number;
+            constraint: components["schemas"]["ConstraintSection"];
+            /** Contradicted By */
+            contradicted_by: string[];
+            /**
+             * Declared At
+             * Format: date-time
+             */
+            declared_at: string;
+            /** Declared By */
+            declared_by: string;
+            /** Words */
+            words: string;
+        };
+        /**
          * DefaultChange
          * @description A default of one flag on both sides. flag: the name it goes by on the candidate's side.
          */
@@ -1516,6 +2641,68 @@ export interface components {
             field: string;
         };
         /**
+         * Direction
+         * @description Which way an incident moved what it lists.
+         * @enum {string}
+         */
+        Direction: "worse" | "better";
+        /**
+         * DoneRead
+         * @description What a person did, when, and what they noted.
+         */
+        DoneRead: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** By */
+            by: string;
+            /** Note */
+            note: string;
+        };
+        /**
+         * DossierCell
+         * @description One cell of a dossier: the change on the canary less that on the control.
+         *
+         *     control: how far the control moved by itself, worst metric first, as a ratio.
+         */
+        DossierCell: {
+            /** Control */
+            control: number | null;
+            /** Finding */
+            finding: string;
+            /** Launches */
+            launches: number[];
+            outcome: components["schemas"]["Outcome"];
+            standing: components["schemas"]["service__domain__advice__Standing"];
+            /** Title */
+            title: string;
+            /** Verdicts */
+            verdicts: components["schemas"]["MetricVerdict"][];
+        };
+        /**
+         * DossierRead
+         * @description One page to sign: what was asked, what was seen, and what was not looked at.
+         *
+         *     restored: the same after the rollback, against before; None where nothing was rolled back.
+         */
+        DossierRead: {
+            answer: components["schemas"]["service__domain__advice__Answer"];
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Cells */
+            cells: components["schemas"]["DossierCell"][];
+            /** Not Tested */
+            not_tested: string[];
+            qualification: components["schemas"]["QualificationRead"];
+            /** Restored */
+            restored: components["schemas"]["DossierCell"][] | null;
+        };
+        /**
          * EventDetail
          * @description An event with the runs it came from: those of the listed cells, from its change on.
          */
@@ -1532,7 +2719,7 @@ export interface components {
          *     where the series is not watched any more.
          */
         EventMoved: {
-            answer: components["schemas"]["Answer"] | null;
+            answer: components["schemas"]["service__domain__screen__Answer"] | null;
             /** Change */
             change: number;
             /**
@@ -1682,6 +2869,288 @@ export interface components {
             handed_back: boolean;
         };
         /**
+         * GateAnswer
+         * @description All that a gate says of a candidate.
+         *
+         *     outcome: the foremost of what is counted, in the precedence of exit codes; exit_code: its code,
+         *     0 where an inconclusive outcome does not block. inconclusive_blocks: the plan's policy.
+         *     reproduce: the words of the command that asks the same again. notes: sentences on the whole.
+         */
+        GateAnswer: {
+            /**
+             * Arguments
+             * @default []
+             */
+            arguments: components["schemas"]["DifferenceRead"][];
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /** Asked By */
+            asked_by: string;
+            base: components["schemas"]["GateBase"];
+            candidate: components["schemas"]["GateCandidate"];
+            /** Cells */
+            cells: components["schemas"]["GateCell"][];
+            /** Components */
+            components: components["schemas"]["GateComponent"][];
+            /** Exit Code */
+            exit_code: number;
+            /** Finished At */
+            finished_at: string | null;
+            /** Host */
+            host: string | null;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Inconclusive Blocks */
+            inconclusive_blocks: boolean;
+            /**
+             * Links
+             * @default []
+             */
+            links: components["schemas"]["GateLink"][];
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "local" | "remote";
+            /**
+             * Notes
+             * @default []
+             */
+            notes: string[];
+            outcome: components["schemas"]["Outcome"];
+            /** Plan */
+            plan: string;
+            /** Reproduce */
+            reproduce: string[];
+            scope: components["schemas"]["SwapScope"] | null;
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "finished" | "cancelled";
+            time: components["schemas"]["GateTime"];
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version: 1;
+        };
+        /**
+         * GateBase
+         * @description The stack that the candidate is held to, and how it was found.
+         *
+         *     how: "merge base" (what was pinned for it), "tip" (what is pinned now), "stack" (named by a
+         *     person) or "plan" (named by the plan). found: one sentence.
+         */
+        GateBase: {
+            /** Channel */
+            channel: string | null;
+            /** Found */
+            found: string;
+            /**
+             * How
+             * @enum {string}
+             */
+            how: "merge base" | "tip" | "stack" | "plan";
+            /** Merge Base */
+            merge_base?: string | null;
+            /** Pinned At */
+            pinned_at?: string | null;
+            /**
+             * Stack Key
+             * @description A SHA-256 in hex.
+             */
+            stack_key: string;
+            /** Stack Name */
+            stack_name: string;
+        };
+        /**
+         * GateBroken
+         * @description The first launch of a cell that did not work, and on which side that was.
+         */
+        GateBroken: {
+            /** Finding */
+            finding: string;
+            layer: components["schemas"]["Layer"];
+            /** Remedy */
+            remedy: string;
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "baseline" | "candidate";
+        };
+        /**
+         * GateCandidate
+         * @description The stack under test: the baseline's with overrides, or one of a file of its own.
+         */
+        GateCandidate: {
+            /** File */
+            file?: string | null;
+            /**
+             * Overrides
+             * @default []
+             */
+            overrides: components["schemas"]["GateOverride"][];
+            /**
+             * Stack Key
+             * @description A SHA-256 in hex.
+             */
+            stack_key: string;
+            /** Stack Name */
+            stack_name: string;
+        };
+        /**
+         * GateCell
+         * @description One cell of the gate's plan.
+         *
+         *     why: the plan's own words for measuring it. standing: whether the cell gates or only informs.
+         *     outcome: of all its metrics, whatever counts. counted: what of it the exit code counts; null
+         *     where nothing of it does. reasons: sentences on a cell that is not judged (broken, invalid,
+         *     missing, not comparable). differences: the fields of a refused comparison. resolution: what the
+         *     two servers settled differently by themselves. reproduce: the words of a command.
+         */
+        GateCell: {
+            /** Baseline Launches */
+            baseline_launches: number;
+            broken?: components["schemas"]["GateBroken"] | null;
+            /** Canary */
+            canary: boolean;
+            /** Candidate Launches */
+            candidate_launches: number;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            control: components["schemas"]["GateControl"];
+            counted: components["schemas"]["Outcome"] | null;
+            /**
+             * Differences
+             * @default []
+             */
+            differences: components["schemas"]["DifferenceRead"][];
+            incident?: components["schemas"]["GateIncident"] | null;
+            /** Layout */
+            layout: string;
+            outcome: components["schemas"]["Outcome"];
+            /** Planned Launches */
+            planned_launches: number;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /**
+             * Reasons
+             * @default []
+             */
+            reasons: string[];
+            /** Reproduce */
+            reproduce: string[];
+            /**
+             * Resolution
+             * @default []
+             */
+            resolution: components["schemas"]["DifferenceRead"][];
+            standing: components["schemas"]["service__domain__ci_gate__Standing"];
+            stopped?: components["schemas"]["GateStop"] | null;
+            /** Title */
+            title: string;
+            /** Url */
+            url?: string | null;
+            /** Verdicts */
+            verdicts: components["schemas"]["GateVerdict"][];
+            /**
+             * Warnings
+             * @default []
+             */
+            warnings: string[];
+            /** Why */
+            why: string;
+            /** Workload */
+            workload: string;
+        };
+        /**
+         * GateCellOrder
+         * @description One cell of a gate in the words of its plan. reproduce: a command that measures it alone.
+         */
+        GateCellOrder: {
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Layout */
+            layout: string;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /** Reproduce */
+            reproduce: string[];
+            standing: components["schemas"]["Standing-Input"];
+            /** Why */
+            why: string;
+            /** Workload */
+            workload: string;
+        };
+        /**
+         * GateComponent
+         * @description A component whose version differs between the two stacks, '(absent)' where one lacks it.
+         */
+        GateComponent: {
+            /** Baseline */
+            baseline: string;
+            /** Candidate */
+            candidate: string;
+            layer: components["schemas"]["Layer"];
+            /** Name */
+            name: string;
+            /** Recorded */
+            recorded: boolean;
+            scope: components["schemas"]["SwapScope"];
+        };
+        /**
+         * GateControl
+         * @description Where the baseline's values come from.
+         *
+         *     interleaved: measured in the candidate's session, in turn with it. cached: launches that were
+         *     measured before on the same host, which the answer then rests on. none: there are no values.
+         *     sessions, oldest: of cached launches. why: one sentence.
+         */
+        GateControl: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "interleaved" | "cached" | "none";
+            /** Launches */
+            launches: number;
+            /** Oldest */
+            oldest?: string | null;
+            /**
+             * Sessions
+             * @default 0
+             */
+            sessions: number;
+            /** Why */
+            why: string;
+        };
+        /**
          * GateFinding
          * @description What a validity gate saw. A warning is shown; a failure makes the run invalid.
          *
@@ -1703,12 +3172,268 @@ export interface components {
             severity: "failure" | "warning" | "unknown";
         };
         /**
+         * GateIncident
+         * @description An incident that is open on the baseline, so that the candidate is not blamed for it.
+         */
+        GateIncident: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /** Title */
+            title: string;
+            /** Url */
+            url?: string | null;
+        };
+        /**
+         * GateLink
+         * @description An address to look at. name: gate, session, baseline or candidate.
+         */
+        GateLink: {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "gate" | "session" | "baseline" | "candidate";
+            /** Url */
+            url: string;
+        };
+        /**
+         * GateListed
+         * @description A gate in a list: as little as tells which it is.
+         */
+        GateListed: {
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /** Asked By */
+            asked_by: string;
+            /** Base */
+            base: string;
+            /** Candidate */
+            candidate: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Plan */
+            plan: string;
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "finished" | "cancelled";
+        };
+        /**
+         * GateOrder
+         * @description A candidate to be judged beside its base, in one session on one host.
+         *
+         *     cells: in the order of the plan, the canary first. expected_s: of each launch of the session.
+         */
+        GateOrder: {
+            base: components["schemas"]["GateBase"];
+            candidate: components["schemas"]["GateCandidate"];
+            /** Cells */
+            cells: components["schemas"]["GateCellOrder"][];
+            /** Expected S */
+            expected_s: number[];
+            /**
+             * Mode
+             * @default remote
+             * @enum {string}
+             */
+            mode: "local" | "remote";
+            /**
+             * Notes
+             * @default []
+             */
+            notes: string[];
+            /**
+             * Reproduce
+             * @default []
+             */
+            reproduce: string[];
+            rules: components["schemas"]["GateRules"];
+            session: components["schemas"]["SessionOrder"];
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version: 1;
+            /** Who */
+            who?: string | null;
+        };
+        /**
+         * GateOverride
+         * @description What was asked for instead of a component of the baseline.
+         *
+         *     asked: the option's own words. version: the candidate's. digest: SHA-256 of the wheel. commit:
+         *     what the wheel was built from, where that is known.
+         */
+        GateOverride: {
+            /** Asked */
+            asked: string;
+            /** Commit */
+            commit?: string | null;
+            /** Component */
+            component: string;
+            /** Digest */
+            digest?: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "version" | "wheel" | "git";
+            /** Version */
+            version: string;
+        };
+        /**
+         * GateRead
+         * @description A gate, how far its session is, and what it says by now; answer.state: if that is all.
+         */
+        GateRead: {
+            answer: components["schemas"]["GateAnswer"];
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            session: components["schemas"]["SessionRead"];
+        };
+        /**
+         * GateRules
+         * @description When enough was measured, and what of it counts; see the plan file's section.
+         *
+         *     budget_card_s: of card time. cached_control_s: how old a control may be; 0 for none.
+         */
+        GateRules: {
+            /** Budget Card S */
+            budget_card_s?: number | null;
+            /**
+             * Cached Control S
+             * @default 0
+             */
+            cached_control_s: number;
+            /**
+             * Fail Fast
+             * @default true
+             */
+            fail_fast: boolean;
+            /**
+             * Inconclusive Blocks
+             * @default true
+             */
+            inconclusive_blocks: boolean;
+            /**
+             * Informing
+             * @default []
+             */
+            informing: string[];
+            /** Looks */
+            looks: number[];
+        };
+        /**
+         * GateStop
+         * @description Why a cell was measured less often than planned. word: of a closed list. why: a sentence.
+         */
+        GateStop: {
+            /** Why */
+            why: string;
+            word: components["schemas"]["Stop"];
+        };
+        /**
+         * GateTime
+         * @description Card time, in card-seconds: seconds times the cards that were held.
+         *
+         *     planned: all launches, had nothing been stopped. spent: what launches took, start-ups included
+         *     and the building of environments left out. saved: planned launches that were not needed.
+         */
+        GateTime: {
+            /** Budget Card S */
+            budget_card_s: number | null;
+            /** Planned Card S */
+            planned_card_s: number;
+            /** Saved Card S */
+            saved_card_s: number;
+            /** Spent Card S */
+            spent_card_s: number;
+        };
+        /**
+         * GateVerdict
+         * @description The verdict on one metric of a cell, and whether the exit code counts it.
+         *
+         *     verdict.smallest_detectable is the smallest worsening that could have been seen. unit: of
+         *     verdict.baseline and verdict.candidate. counts: "counted", or why not; `waiver` is set where it
+         *     is "waived".
+         */
+        GateVerdict: {
+            counts: components["schemas"]["Counts"];
+            /** Unit */
+            unit: string;
+            verdict: components["schemas"]["VerdictRead"];
+            waiver?: components["schemas"]["GateWaiver"] | null;
+        };
+        /**
+         * GateWaiver
+         * @description A person's word that a worsening does not count, until when, and why.
+         */
+        GateWaiver: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Until
+             * Format: date-time
+             */
+            until: string;
+            /** Who */
+            who: string;
+        };
+        /**
          * Health
          * @description The process answers.
          */
         Health: {
             /** Alive */
             alive: boolean;
+        };
+        /**
+         * Held
+         * @description Whether a stack keeps to a constraint; unknown where a version is not known.
+         * @enum {string}
+         */
+        Held: "holds" | "violated" | "unknown";
+        /**
+         * HostOrder
+         * @description An environment that lies on the host already. python: its path, or its name on the path.
+         */
+        HostOrder: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "host";
+            /** Python */
+            python: string;
         };
         /**
          * Imported
@@ -1889,6 +3614,144 @@ export interface components {
              * Format: date-time
              */
             stored_at: string;
+        };
+        /**
+         * IncidentCellRead
+         * @description A metric of a cell that an incident lists. change, low, high: ratios, positive is worse.
+         *
+         *     low, high: null where only the screen saw it. run_ids: the runs that the numbers came from.
+         */
+        IncidentCellRead: {
+            /** Change */
+            change: number;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Metric */
+            metric: string;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /** Run Ids */
+            run_ids: string[];
+            /** Session Id */
+            session_id: string | null;
+            /** Title */
+            title: string;
+        };
+        /**
+         * IncidentDetail
+         * @description An incident and what was done to it, oldest first.
+         */
+        IncidentDetail: {
+            /** History */
+            history: components["schemas"]["AuditRead"][];
+            incident: components["schemas"]["IncidentRead"];
+        };
+        /**
+         * IncidentOrder
+         * @description Which event an incident is opened from by a person, and why.
+         */
+        IncidentOrder: {
+            /**
+             * Event Id
+             * Format: uuid
+             */
+            event_id: string;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * IncidentPage
+         * @description Incidents, the newest opened first; cursor asks for those before them.
+         */
+        IncidentPage: {
+            /** Cursor */
+            cursor: string | null;
+            /** Incidents */
+            incidents: components["schemas"]["IncidentRead"][];
+        };
+        /**
+         * IncidentRead
+         * @description An incident; is_open: whether the baselines of its cells are frozen.
+         *
+         *     host: where the host itself is what moved. verified_at: when a later stack was seen back inside
+         *     the baseline. merged: the incidents that are part of it. cells: theirs as well.
+         */
+        IncidentRead: {
+            /**
+             * Baseline Stack Key
+             * @description A SHA-256 in hex.
+             */
+            baseline_stack_key: string;
+            /** Baseline Stack Name */
+            baseline_stack_name: string;
+            /**
+             * Candidate Stack Key
+             * @description A SHA-256 in hex.
+             */
+            candidate_stack_key: string;
+            /** Candidate Stack Name */
+            candidate_stack_name: string;
+            /** Cells */
+            cells: components["schemas"]["IncidentCellRead"][];
+            /** Comment */
+            comment: string;
+            direction: components["schemas"]["Direction"];
+            /** Due */
+            due: string | null;
+            /** Event Id */
+            event_id: string | null;
+            /** Host */
+            host: string | null;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Is Open */
+            is_open: boolean;
+            /** Links */
+            links: string[];
+            /** Merged */
+            merged: string[];
+            /** Merged Into */
+            merged_into: string | null;
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /** Opened By */
+            opened_by: string;
+            /** Owner */
+            owner: string | null;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /** Title */
+            title: string;
+            triage: components["schemas"]["Triage"];
+            /** Triaged At */
+            triaged_at: string | null;
+            /** Verified At */
+            verified_at: string | null;
+            /** Verified Stack Key */
+            verified_stack_key: string | null;
+            /** Verified Stack Name */
+            verified_stack_name: string | null;
         };
         /**
          * JobOrder
@@ -2140,6 +4003,22 @@ export interface components {
             version: 1;
         };
         /**
+         * LaunchSection
+         * @description The program that starts a stack's server, and texts that its log holds once it is up.
+         *
+         *     program: looked for beside the measured Python, then on the runner's path; it takes the words
+         *     that sglang.launch_server takes, which is what starts a server where it is left out.
+         */
+        LaunchSection: {
+            /**
+             * Expects
+             * @default []
+             */
+            expects: string[];
+            /** Program */
+            program?: string | null;
+        };
+        /**
          * Layer
          * @description One level; the order of the members is the order in which preflight checks them.
          * @enum {string}
@@ -2290,6 +4169,21 @@ export interface components {
             title: string;
         };
         /**
+         * MergeOrder
+         * @description The incident that another becomes part of, and why.
+         */
+        MergeOrder: {
+            /**
+             * Into
+             * Format: uuid
+             */
+            into: string;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
          * MetricRead
          * @description One quantity that is measured. judged: by itself; the others are shown beside a verdict.
          */
@@ -2352,6 +4246,16 @@ export interface components {
              * @description A SHA-256 in hex.
              */
             weights_digest: string;
+        };
+        /**
+         * Nearest
+         * @description The tested stack that differs least from one that was never tested.
+         */
+        Nearest: {
+            /** Differences */
+            differences: components["schemas"]["DifferenceRead"][];
+            stack: components["schemas"]["StackNamed"];
+            state: components["schemas"]["CompatState"];
         };
         /**
          * NightRead
@@ -2417,7 +4321,7 @@ export interface components {
          * @description The closed list of what it is done to.
          * @enum {string}
          */
-        Noun: "baseline" | "run";
+        Noun: "baseline" | "constraint" | "qualification" | "gate" | "incident" | "run" | "runner" | "session" | "schedule" | "token" | "waiver";
         /**
          * Occupancy
          * @description Whether other work may share the host's cards while a cell is measured.
@@ -2491,6 +4395,29 @@ export interface components {
              * @default 1
              */
             tp: number;
+        };
+        /**
+         * Phase
+         * @description When a qualification measures both of its hosts.
+         * @enum {string}
+         */
+        Phase: "before" | "after" | "restored";
+        /**
+         * PhaseSessions
+         * @description The sessions that measure both hosts in a phase.
+         */
+        PhaseSessions: {
+            /**
+             * Canary
+             * Format: uuid
+             */
+            canary: string;
+            /**
+             * Control
+             * Format: uuid
+             */
+            control: string;
+            phase: components["schemas"]["Phase"];
         };
         /**
          * PolicyOrder
@@ -2582,6 +4509,24 @@ export interface components {
             text: string;
         };
         /**
+         * ProposalRead
+         * @description One proposal: why, how many cells, how long it takes the cards, and its command.
+         */
+        ProposalRead: {
+            /** Cells */
+            cells: number;
+            /** Command */
+            command: string | null;
+            /** Name */
+            name: string;
+            /** Seconds */
+            seconds: number;
+            /** Why */
+            why: string;
+            /** Worth */
+            worth: number;
+        };
+        /**
          * Protocol
          * @description Client, tokenizer and definitions behind a measured value.
          *
@@ -2605,6 +4550,73 @@ export interface components {
             tokenizer_digest: string;
         };
         /**
+         * QualificationContent
+         * @description What is kept of a qualification beside its two stacks.
+         */
+        QualificationContent: {
+            /** Canary */
+            canary: string;
+            changed?: components["schemas"]["DoneRead"] | null;
+            /** Control */
+            control: string;
+            decided?: components["schemas"]["DoneRead"] | null;
+            decision?: components["schemas"]["Decision"] | null;
+            /** Plan */
+            plan: string;
+            rolled_back?: components["schemas"]["DoneRead"] | null;
+            /** Sessions */
+            sessions?: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
+        };
+        /**
+         * QualificationOrder
+         * @description An upgrade to be qualified.
+         *
+         *     plan: what is measured. canary: the host that is changed. control: one that is not.
+         */
+        QualificationOrder: {
+            /** Canary */
+            canary: string;
+            /** Control */
+            control: string;
+            from_stack: components["schemas"]["StackOrder"];
+            /** Plan */
+            plan: string;
+            to_stack: components["schemas"]["StackOrder"];
+            /** Who */
+            who?: string | null;
+        };
+        /**
+         * QualificationRead
+         * @description A qualification and its next step. checklist: what to tick where that is a person's.
+         */
+        QualificationRead: {
+            baseline: components["schemas"]["StackNamed"];
+            candidate: components["schemas"]["StackNamed"];
+            /** Changes */
+            changes: components["schemas"]["ComponentChange"][];
+            /** Checklist */
+            checklist: string[];
+            content: components["schemas"]["QualificationContent"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            scope: components["schemas"]["SwapScope"] | null;
+            step: components["schemas"]["Step"];
+        };
+        /**
          * Readiness
          * @description The database's schema beside the one this Kunline has migrations for.
          */
@@ -2615,6 +4627,27 @@ export interface components {
             schema_found: string | null;
             /** Schema Wanted */
             schema_wanted: string | null;
+        };
+        /**
+         * RecordRead
+         * @description How right Kunline was, as triage tells; seconds are medians, null where there are none.
+         *
+         *     false_alarm_rate: noise among the answered, a ratio. to_verdict_s: from the first sight to the
+         *     incident, to_triage_s: from there to the first answer.
+         */
+        RecordRead: {
+            /** Answered */
+            answered: number;
+            /** False Alarm Rate */
+            false_alarm_rate: number | null;
+            /** Noise */
+            noise: number;
+            /** Opened */
+            opened: number;
+            /** To Triage S */
+            to_triage_s: number | null;
+            /** To Verdict S */
+            to_verdict_s: number | null;
         };
         /**
          * Rename
@@ -2644,6 +4677,16 @@ export interface components {
             cancelled: boolean;
             /** Lease S */
             lease_s: number;
+        };
+        /**
+         * ReopenOrder
+         * @description Why an incident is opened again, or taken out of the one that it is part of.
+         */
+        ReopenOrder: {
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
         };
         /**
          * RestorationOrder
@@ -2697,6 +4740,24 @@ export interface components {
          * @enum {string}
          */
         ResultState: "stored" | "invalid" | "duplicate" | "refused";
+        /**
+         * RetractionOrder
+         * @description A constraint to be taken back.
+         */
+        RetractionOrder: {
+            /** Name */
+            name: string;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * Role
+         * @description The host that is changed, and the one that is not.
+         * @enum {string}
+         */
+        Role: "canary" | "control";
         /**
          * RunDetail
          * @description One run with its raw repeats, in base units and in the order of its seeds.
@@ -2956,6 +5017,99 @@ export interface components {
             version: 1;
         };
         /**
+         * ScheduleChange
+         * @description Pause, resume or remove a schedule, and why.
+         */
+        ScheduleChange: {
+            /**
+             * Act
+             * @enum {string}
+             */
+            act: "pause" | "resume" | "remove";
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ScheduleChanged
+         * @description What became of a schedule that was changed; null where it was removed.
+         */
+        ScheduleChanged: {
+            schedule: components["schemas"]["ScheduleRead"] | null;
+        };
+        /**
+         * ScheduleOrder
+         * @description What to queue every night, and when.
+         *
+         *     at: time of day in zone. duplicates: how many of the session's launches are measured once more,
+         *     on rotation, so that the variance between launches of one stack stays known. who: a person's
+         *     name; a token's name is kept where there is one.
+         */
+        ScheduleOrder: {
+            /** At */
+            at: string;
+            /**
+             * Duplicates
+             * @default 1
+             */
+            duplicates: number;
+            order: components["schemas"]["SessionOrder"];
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+            /**
+             * Zone
+             * @default UTC
+             */
+            zone: string;
+        };
+        /**
+         * ScheduleRead
+         * @description A schedule, and what became of its newest night.
+         *
+         *     next_begin: null while it is paused. waits_for: the session of an earlier night that is not
+         *     over, which holds the next one up.
+         */
+        ScheduleRead: {
+            /** At */
+            at: string;
+            /**
+             * Changed At
+             * Format: date-time
+             */
+            changed_at: string;
+            /** Changed By */
+            changed_by: string;
+            /** Duplicates */
+            duplicates: number;
+            /** Last Begun */
+            last_begun: string | null;
+            /** Last Session Id */
+            last_session_id: string | null;
+            /** Launches */
+            launches: number;
+            /** Name */
+            name: string;
+            /** Next Begin */
+            next_begin: string | null;
+            /** Paused */
+            paused: boolean;
+            /** Plan */
+            plan: string;
+            /** Pool */
+            pool: string;
+            /** Stack Keys */
+            stack_keys: string[];
+            /** Waits For */
+            waits_for: string | null;
+            /** Why */
+            why: string;
+            /** Zone */
+            zone: string;
+        };
+        /**
          * ScreenPage
          * @description Screens in the order of their series; cursor asks for those after them.
          */
@@ -3127,7 +5281,7 @@ export interface components {
          *     event_id: the event that this level began with. run_id, stack_key: seen last.
          */
         SeriesScreen: {
-            answer: components["schemas"]["Answer"];
+            answer: components["schemas"]["service__domain__screen__Answer"];
             /**
              * Condition Key
              * @description A SHA-256 in hex.
@@ -3211,6 +5365,30 @@ export interface components {
             weights_digest: string;
         };
         /**
+         * Answer
+         * @description The one word for a deployment; members stand in order of precedence over many cells.
+         * @enum {string}
+         */
+        service__domain__advice__Answer: "no" | "unknown" | "yes, with costs" | "yes";
+        /**
+         * Standing
+         * @description What one cell says of an upgrade; members stand in order of precedence.
+         * @enum {string}
+         */
+        service__domain__advice__Standing: "broken" | "missing" | "costs" | "open" | "fine";
+        /**
+         * Standing
+         * @description Whether a cell decides the exit code, or is only shown.
+         * @enum {string}
+         */
+        service__domain__ci_gate__Standing: "gates" | "informs";
+        /**
+         * Answer
+         * @description All that the screen says. It never says unchanged: that takes a comparison.
+         * @enum {string}
+         */
+        service__domain__screen__Answer: "no alarm" | "suspect";
+        /**
          * SessionChanged
          * @description A session, and those of its jobs that changed since the event before.
          *
@@ -3226,6 +5404,7 @@ export interface components {
          * @description An ordered list of launches of one or more stacks on one leased host.
          *
          *     baseline_stack_key: the stack the others are compared with, or None for the pinned baseline.
+         *     host: the one that is to measure it; None for whichever of the pool comes first.
          */
         SessionOrder: {
             /** Baseline Stack Key */
@@ -3236,6 +5415,8 @@ export interface components {
             clients: components["schemas"]["ClientOrder"][];
             /** Conditions */
             conditions: components["schemas"]["KeyedCondition"][];
+            /** Host */
+            host?: string | null;
             /** Launches */
             launches: components["schemas"]["LaunchOrder"][];
             /**
@@ -3366,6 +5547,18 @@ export interface components {
             session_id: string;
         };
         /**
+         * SplitOrder
+         * @description The conditions whose cells become an incident of their own, and why.
+         */
+        SplitOrder: {
+            /** Condition Keys */
+            condition_keys: string[];
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
          * Spread
          * @description Standard deviation of one part of the noise, as a ratio, and its degrees of freedom.
          */
@@ -3453,9 +5646,11 @@ export interface components {
          * @description A stack beside its key, when it was built, and how to build it here.
          *
          *     built_at orders a series. build is None for a stack that no runner can build by itself.
+         *     launch: by which program its server starts, and what its log then shows.
          */
         StackOrder: {
-            build?: components["schemas"]["BuildOrder"] | null;
+            /** Build */
+            build?: (components["schemas"]["BuildOrder"] | components["schemas"]["HostOrder"] | components["schemas"]["ContainerOrder"]) | null;
             /**
              * Built At
              * Format: date
@@ -3468,8 +5663,34 @@ export interface components {
              * @description A SHA-256 in hex.
              */
             key: string;
+            /**
+             * @default {
+             *       "expects": []
+             *     }
+             */
+            launch: components["schemas"]["LaunchSection"];
             stack: components["schemas"]["Stack"];
         };
+        /**
+         * Standing
+         * @description Whether a cell decides the exit code, or is only shown.
+         * @enum {string}
+         */
+        "Standing-Input": "gates" | "informs";
+        /**
+         * Step
+         * @description What is to be done next; members stand in the order of the procedure.
+         *
+         *     CHANGE and ROLL_BACK are a person's; the others are measured, or decided from what was.
+         * @enum {string}
+         */
+        Step: "measure before" | "change" | "measure after" | "decide" | "roll back" | "measure again" | "done";
+        /**
+         * Stop
+         * @description Why a cell was measured less often than planned.
+         * @enum {string}
+         */
+        Stop: "certain" | "canary" | "broken" | "budget" | "cancelled";
         /**
          * Stored
          * @description The answer to a report: whether it was new, or had been stored before.
@@ -3544,6 +5765,39 @@ export interface components {
             temperature: number;
         };
         /**
+         * Triage
+         * @description A person's answer to an incident; open until there is one.
+         * @enum {string}
+         */
+        Triage: "open" | "fix" | "accept" | "noise" | "host";
+        /**
+         * TriageOrder
+         * @description A person's answer: triage, and what is known beside it. None leaves a field as it is.
+         *
+         *     why: kept in the audit. channel: where `accept` pins the candidate, in the incident's cells;
+         *     a cell without a baseline there gets none.
+         */
+        TriageOrder: {
+            /**
+             * Channel
+             * @default main
+             */
+            channel: string;
+            /** Comment */
+            comment?: string | null;
+            /** Due */
+            due?: string | null;
+            /** Links */
+            links?: string[] | null;
+            /** Owner */
+            owner?: string | null;
+            triage: components["schemas"]["Triage"];
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
          * Unit
          * @description Base units only: readers may scale them for the eye, stores never do.
          * @enum {string}
@@ -3577,6 +5831,103 @@ export interface components {
             warnings: string[];
             /** Worsening */
             worsening: number | null;
+        };
+        /**
+         * WaiverOrder
+         * @description What to waive: the cells of a plan, all or some, in one metric or in all.
+         *
+         *     stack_key: only beside this base, by key, first digits or name. why: kept beside it. who: a
+         *     person's name; a token's name is kept where there is one.
+         */
+        WaiverOrder: {
+            /** Condition Key */
+            condition_key?: string | null;
+            /** Metric */
+            metric?: string | null;
+            /** Plan */
+            plan: string;
+            /** Stack Key */
+            stack_key?: string | null;
+            /**
+             * Until
+             * Format: date-time
+             */
+            until: string;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * WaiverRead
+         * @description A waiver; title: of its condition; revoked_at: when it was taken back, before its time.
+         */
+        WaiverRead: {
+            /** Condition Key */
+            condition_key: string | null;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** In Force */
+            in_force: boolean;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Metric */
+            metric: string | null;
+            /** Plan */
+            plan: string;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Stack Key */
+            stack_key: string | null;
+            /** Title */
+            title: string | null;
+            /**
+             * Until
+             * Format: date-time
+             */
+            until: string;
+            /** Who */
+            who: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * WaiverRevocation
+         * @description Why a waiver is taken back before its time.
+         */
+        WaiverRevocation: {
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * WheelOrder
+         * @description A wheel that takes the place of a component: SHA-256 of its bytes, and of their parts.
+         *
+         *     version: the component's, as the stack pins it; the wheel's own is part of its file's name.
+         *     parts: fetched as artefacts and put together in this order.
+         */
+        WheelOrder: {
+            /** Component */
+            component: string;
+            /**
+             * Digest
+             * @description A SHA-256 in hex.
+             */
+            digest: string;
+            /** File */
+            file: string;
+            /** Parts */
+            parts: string[];
+            /** Version */
+            version: string;
         };
         /**
          * WithdrawalOrder
@@ -3883,6 +6234,394 @@ export interface operations {
             };
         };
     };
+    read_all_api_v1_compat_get: {
+        parameters: {
+            query?: {
+                card_model?: string | null;
+                /** @description component=version */
+                component?: string[] | null;
+                cursor?: string | null;
+                limit?: number;
+                model?: string | null;
+                stack?: string[] | null;
+                state?: components["schemas"]["CompatState"][] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatPage"];
+                };
+            };
+        };
+    };
+    history_api_v1_compat_cells__condition_key__get: {
+        parameters: {
+            query?: {
+                component?: string | null;
+            };
+            header?: never;
+            path: {
+                condition_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatHistory"];
+                };
+            };
+        };
+    };
+    check_api_v1_compat_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdviceQuestion"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdviceRead"];
+                };
+            };
+        };
+    };
+    constraints_api_v1_compat_constraints_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeclaredRead"][];
+                };
+            };
+        };
+    };
+    declare_all_api_v1_compat_constraints_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeclarationOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeclaredAll"];
+                };
+            };
+        };
+    };
+    take_back_api_v1_compat_constraints_retraction_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetractionOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeclaredAll"];
+                };
+            };
+        };
+    };
+    pivot_api_v1_compat_pivot_get: {
+        parameters: {
+            query: {
+                card_model?: string | null;
+                column: string;
+                /** @description component=version */
+                component?: string[] | null;
+                model?: string | null;
+                row: string;
+                stack?: string[] | null;
+                state?: components["schemas"]["CompatState"][] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatPivot"];
+                };
+            };
+        };
+    };
+    plan_api_v1_compat_plan_get: {
+        parameters: {
+            query?: {
+                budget_s?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoverageRead"];
+                };
+            };
+        };
+    };
+    cells_api_v1_compat_stacks__key__get: {
+        parameters: {
+            query?: {
+                card_model?: string | null;
+                /** @description component=version */
+                component?: string[] | null;
+                model?: string | null;
+                stack?: string[] | null;
+                state?: components["schemas"]["CompatState"][] | null;
+            };
+            header?: never;
+            path: {
+                /** @description A stack: its key, how that begins (four digits or more), or its name. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatCells"];
+                };
+            };
+        };
+    };
     condition_api_v1_conditions__key__get: {
         parameters: {
             query?: never;
@@ -4007,6 +6746,171 @@ export interface operations {
             };
         };
     };
+    read_all_api_v1_gates_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateListed"][];
+                };
+            };
+        };
+    };
+    ask_api_v1_gates_post: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Another one for each session; the same one when asking again. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GateOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateRead"];
+                };
+            };
+        };
+    };
+    read_api_v1_gates__gate_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                gate_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateRead"];
+                };
+            };
+        };
+    };
+    cancel_api_v1_gates__gate_id__cancel_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                gate_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateRead"];
+                };
+            };
+        };
+    };
     bring_api_v1_imports_post: {
         parameters: {
             query?: never;
@@ -4088,6 +6992,347 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportRead"];
+                };
+            };
+        };
+    };
+    read_all_api_v1_incidents_get: {
+        parameters: {
+            query?: {
+                condition_key?: string | null;
+                cursor?: string | null;
+                is_open?: boolean | null;
+                limit?: number;
+                owner?: string | null;
+                triage?: components["schemas"]["Triage"] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentPage"];
+                };
+            };
+        };
+    };
+    add_api_v1_incidents_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+        };
+    };
+    read_one_api_v1_incidents__incident_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+        };
+    };
+    merge_api_v1_incidents__incident_id__merge_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+        };
+    };
+    reopen_api_v1_incidents__incident_id__reopen_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReopenOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+        };
+    };
+    split_api_v1_incidents__incident_id__split_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SplitOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+        };
+    };
+    triage_api_v1_incidents__incident_id__triage_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriageOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+        };
+    };
+    read_the_record_api_v1_incidents_record_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordRead"];
                 };
             };
         };
@@ -4517,6 +7762,300 @@ export interface operations {
             };
         };
     };
+    read_all_api_v1_qualifications_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualificationRead"][];
+                };
+            };
+        };
+    };
+    open_one_api_v1_qualifications_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QualificationOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualificationRead"];
+                };
+            };
+        };
+    };
+    read_api_v1_qualifications__qualification_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qualification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualificationRead"];
+                };
+            };
+        };
+    };
+    done_api_v1_qualifications__qualification_id__acts_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qualification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActDone"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualificationRead"];
+                };
+            };
+        };
+    };
+    made_api_v1_qualifications__qualification_id__decision_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qualification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionMade"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualificationRead"];
+                };
+            };
+        };
+    };
+    dossier_api_v1_qualifications__qualification_id__dossier_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qualification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DossierRead"];
+                };
+            };
+        };
+    };
+    measure_api_v1_qualifications__qualification_id__sessions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                qualification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhaseSessions"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QualificationRead"];
+                };
+            };
+        };
+    };
     read_all_api_v1_runners_get: {
         parameters: {
             query?: never;
@@ -4901,10 +8440,136 @@ export interface operations {
             };
         };
     };
+    read_all_api_v1_schedules_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRead"][];
+                };
+            };
+        };
+    };
+    put_api_v1_schedules__name__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRead"];
+                };
+            };
+        };
+    };
+    change_api_v1_schedules__name__change_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleChange"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleChanged"];
+                };
+            };
+        };
+    };
     read_screens_api_v1_screens_get: {
         parameters: {
             query?: {
-                answer?: components["schemas"]["Answer"] | null;
+                answer?: components["schemas"]["Answer-Input"] | null;
                 condition_key?: string | null;
                 cursor?: string | null;
                 host?: string | null;
@@ -5407,6 +9072,130 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StackDifference"];
+                };
+            };
+        };
+    };
+    read_all_api_v1_waivers_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaiverRead"][];
+                };
+            };
+        };
+    };
+    add_api_v1_waivers_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WaiverOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaiverRead"];
+                };
+            };
+        };
+    };
+    revoke_api_v1_waivers__waiver_id__revocation_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                waiver_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WaiverRevocation"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaiverRead"];
                 };
             };
         };

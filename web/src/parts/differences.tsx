@@ -41,7 +41,7 @@ export function StackDiff({ baseline, candidate }: { baseline: string; candidate
   );
 }
 
-function Components({ name, of }: { name: string; of: readonly Component[] }) {
+export function Components({ name, of }: { name: string; of: readonly Component[] }) {
   if (of.length === 0) return <p class="muted">{t("stack.same")}</p>;
   const columns: Column<Component>[] = [
     { key: "component", title: t("field.component"), value: (row) => row.name, heads: true },

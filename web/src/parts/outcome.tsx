@@ -60,6 +60,16 @@ export function Outcome({ of }: { of: string }) {
   );
 }
 
+/** A change's direction: a sign and a word. */
+export function Direction({ of }: { of: "worse" | "better" }) {
+  return (
+    <span class={`tag ${of}`}>
+      <span aria-hidden="true">{of === "worse" ? "▲" : "▼"} </span>
+      {member("direction", of)}
+    </span>
+  );
+}
+
 export function State({ of }: { of: string }) {
   return <span class={`tag ${toneOf(of)}`}>{member("state", of)}</span>;
 }

@@ -10,9 +10,13 @@ import { TokenButton, TokenEntry } from "./token";
 
 const PLACES: [string, Word][] = [
   ["/", "nav.overview"],
+  ["/events", "nav.events"],
   ["/matrix", "nav.matrix"],
   ["/series", "nav.series"],
   ["/compare", "nav.compare"],
+  ["/gates", "nav.gates"],
+  ["/compat", "nav.compat"],
+  ["/upgrade", "nav.upgrade"],
   ["/runs", "nav.runs"],
   ["/queue", "nav.queue"],
   ["/hosts", "nav.hosts"],

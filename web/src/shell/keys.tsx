@@ -13,6 +13,10 @@ const GOES: Record<string, string> = {
   q: "/queue",
   h: "/hosts",
   b: "/baselines",
+  e: "/events",
+  t: "/gates",
+  v: "/compat",
+  u: "/upgrade",
 };
 
 const TOLD: [string, Word][] = [
@@ -20,7 +24,7 @@ const TOLD: [string, Word][] = [
   ["j", "keys.next"],
   ["k", "keys.previous"],
   ["Enter", "keys.open"],
-  ["g o · g m · g s · g c · g r · g q · g h · g b", "keys.go"],
+  ["g o · g m · g s · g c · g r · g q · g h · g b · g e · g t · g v · g u", "keys.go"],
   ["?", "keys.help"],
   ["Esc", "keys.close"],
 ];

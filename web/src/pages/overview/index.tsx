@@ -3,6 +3,7 @@
 import type { Schemas } from "../../api/client";
 import { useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
+import { Events } from "../../parts/events";
 import { Heading, Section } from "../../parts/fields";
 import { inPrecedence, State, Outcome } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
@@ -40,6 +41,9 @@ function Everything({ of }: { of: Overview }) {
   return (
     <>
       <Night of={of} />
+      <Section title={t("overview.events")}>
+        <Changes />
+      </Section>
       <Section title={t("overview.sessions")}>
         {of.sessions.length === 0 ? (
           <Empty command="kunline run smoke">{t("overview.no_sessions")}</Empty>
@@ -108,6 +112,34 @@ function Squares({ of, night }: { of: Overview; night: Told }) {
         );
       })}
     </ul>
+  );
+}
+
+// As many days back, from the start of today, so that the address and its answer stay the same.
+const CHANGES_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+function Changes() {
+  const since = new Date(Math.floor(Date.now() / DAY_MS - CHANGES_DAYS) * DAY_MS).toISOString();
+  const asked = useAnswer("/api/v1/events", {}, { since, limit: 5 });
+  useEvery(REFRESH_MS, asked.again);
+  return (
+    <Shown of={asked} lines={3}>
+      {({ events, cursor }) =>
+        events.length === 0 ? (
+          <p class="muted">{t("overview.no_events")}</p>
+        ) : (
+          <>
+            <Events of={events} />
+            {cursor && (
+              <p class="more">
+                <a href="/events">{t("overview.all_events")}</a>
+              </p>
+            )}
+          </>
+        )
+      }
+    </Shown>
   );
 }
 

@@ -14,6 +14,7 @@ import { Moment } from "../../shown/time";
 import { t } from "../../words";
 
 type Session = Schemas["SessionRead"];
+type Schedule = Schemas["ScheduleRead"];
 
 const REFRESH_MS = 15_000;
 // A browser keeps six connections to one service; the pages need some of them.
@@ -30,8 +31,39 @@ export default function QueuePage() {
           sessions.length === 0 ? <Empty command="kunline run smoke">{t("queue.none")}</Empty> : <Both of={sessions} again={asked.again} />
         }
       </Shown>
+      <Nights />
     </>
   );
+}
+
+function Nights() {
+  const asked = useAnswer("/api/v1/schedules");
+  if (!asked.value || asked.value.length === 0) return null;
+  const columns: Column<Schedule>[] = [
+    { key: "schedule", title: t("field.schedule"), value: (row) => row.name, heads: true },
+    { key: "at", title: t("field.at"), value: (row) => row.at, cell: (row) => `${row.at} ${row.zone}` },
+    { key: "next", title: t("field.next"), value: (row) => row.next_begin, cell: (row) => <Next of={row} /> },
+    {
+      key: "last",
+      title: t("field.last_session"),
+      value: (row) => row.last_session_id,
+      cell: (row) => (row.last_session_id ? <a href={`/queue/${row.last_session_id}`}>{row.last_session_id.slice(0, 8)}</a> : null),
+    },
+    { key: "pool", title: t("field.pool"), value: (row) => row.pool, wide: true },
+    { key: "launches", title: t("field.launches"), value: (row) => row.launches, numeric: true, cell: (row) => `${row.launches} + ${row.duplicates}`, wide: true },
+    { key: "why", title: t("field.why"), value: (row) => row.why, long: true, wide: true },
+  ];
+  return (
+    <Section title={t("queue.nights")}>
+      <Table name="nights" caption={t("queue.nights")} hideCaption rows={asked.value} columns={columns} keyOf={(row) => row.name} />
+    </Section>
+  );
+}
+
+function Next({ of }: { of: Schedule }) {
+  if (!of.next_begin) return <span class="muted">{t("queue.paused")}</span>;
+  if (of.waits_for) return <span class="muted">{t("queue.waits")}</span>;
+  return <Moment at={of.next_begin} brief />;
 }
 
 function Both({ of, again }: { of: readonly Session[]; again: () => void }) {

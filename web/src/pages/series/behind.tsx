@@ -1,12 +1,14 @@
 // The tables behind the chart of a series: what changed between stacks, and every run.
 
-import { State } from "../../parts/outcome";
+import { Direction, State } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { measured } from "../../shown/metric";
+import { percent } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { member, t } from "../../words";
 import type { Series } from "./dots";
 
+type Seen = Series["change_points"][number];
 type Point = Series["points"][number];
 interface Change {
   stack: string;
@@ -17,6 +19,33 @@ interface Change {
   scope: string;
   layer: string;
   recorded: boolean;
+}
+
+export function ChangePoints({ of }: { of: Series }) {
+  const columns: Column<Seen>[] = [
+    {
+      key: "change",
+      title: t("event.change"),
+      value: (row) => row.change,
+      heads: true,
+      cell: (row) => (
+        <a href={`/events/${row.event_id}`}>
+          <Direction of={row.direction} /> {percent(row.change)}
+        </a>
+      ),
+    },
+    { key: "host", title: t("field.host"), value: (row) => row.host },
+    {
+      key: "run",
+      title: t("series.first_run"),
+      value: (row) => row.run_id,
+      cell: (row) => (row.run_id ? <a href={`/runs/${row.run_id}`}>{row.run_id.slice(0, 8)}</a> : null),
+    },
+    { key: "seen_at", title: t("field.first_seen"), value: (row) => row.seen_at, cell: (row) => <Moment at={row.seen_at} brief /> },
+  ];
+  return (
+    <Table name="seen" caption={t("series.change_points")} hideCaption rows={of.change_points} columns={columns} keyOf={(row) => row.event_id + row.host} />
+  );
 }
 
 export function Changes({ of }: { of: Series }) {

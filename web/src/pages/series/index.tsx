@@ -11,7 +11,7 @@ import { Moment } from "../../shown/time";
 import { t } from "../../words";
 import { listed } from "../matrix/filters";
 import { Chart } from "./chart";
-import { Changes, Points } from "./behind";
+import { ChangePoints, Changes, Points } from "./behind";
 import { type Dot, type Outline, type Series, dotsOf, dotsOfOutline, zoomOf } from "./dots";
 
 // As many runs are asked for with every repeat; a longer series is drawn from far away.
@@ -136,6 +136,11 @@ function Whole({ series, outline, metric }: { series: Series; outline: Outline |
           </figure>
           <Baseline of={series} metric={metric} />
           {series.total > series.points.length && <p class="muted">{t("series.newest", { shown: count(series.points.length), total: count(series.total) })}</p>}
+          {series.change_points.length > 0 && (
+            <Section title={t("series.change_points")}>
+              <ChangePoints of={series} />
+            </Section>
+          )}
           <Section title={t("series.changes")}>
             <Changes of={series} />
           </Section>

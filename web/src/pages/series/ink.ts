@@ -49,6 +49,7 @@ export function drawBack(plot: uPlot, drawn: Drawn): void {
   ctx.clip();
   drawBand(plot, drawn);
   drawStacks(plot, drawn);
+  drawChangePoints(plot, drawn);
   ctx.restore();
 }
 
@@ -108,6 +109,29 @@ function drawStacks(plot: uPlot, drawn: Drawn): void {
     ctx.fillStyle = colour("--muted");
     ctx.fillText(name, start, bbox.top - 10 * devicePixelRatio);
     free = start + ctx.measureText(name).width + 10 * devicePixelRatio;
+  }
+}
+
+/** Draw where the screen saw the level change: a line, and at its foot which way. */
+function drawChangePoints(plot: uPlot, drawn: Drawn): void {
+  const { ctx, bbox } = plot;
+  const foot = bbox.top + bbox.height;
+  ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textBaseline = "bottom";
+  ctx.textAlign = "left";
+  for (const change of drawn.series.change_points) {
+    const place = drawn.dots.findIndex((dot) => dot.run === change.run_id);
+    if (place < 0) continue;
+    const x = plot.valToPos(place - 0.5, "x", true);
+    const ink = colour(change.direction === "worse" ? "--worse" : "--better");
+    ctx.strokeStyle = ink;
+    ctx.fillStyle = ink;
+    ctx.lineWidth = 2 * devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, foot);
+    ctx.stroke();
+    ctx.fillText(change.direction === "worse" ? "▲" : "▼", x + 3 * devicePixelRatio, foot - 2 * devicePixelRatio);
   }
 }
 
