@@ -12,18 +12,23 @@ from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import HTMLResponse
 
 from service.api import (
+    advice,
     artefacts,
     baselines,
     comparisons,
+    compat,
     errors,
     events,
+    gates,
     health,
     imports,
+    incidents,
     jobs,
     launches,
     matrix,
     noise,
     overview,
+    qualifications,
     runners,
     runs,
     schedules,
@@ -31,6 +36,7 @@ from service.api import (
     series,
     sessions,
     stacks,
+    waivers,
     withdrawals,
 )
 from service.api.access import LOOPBACK, Remembered
@@ -64,8 +70,14 @@ NOUNS = (
     matrix,
     series,
     screens,
+    advice,
+    compat,
+    qualifications,
     events,
     schedules,
+    gates,
+    waivers,
+    incidents,
 )
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {

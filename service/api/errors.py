@@ -16,26 +16,35 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
+from service.domain.incident import IncidentStateError
 from service.domain.job import StaleTokenError, TransitionError
 from service.domain.metric import UnknownMetricError
 from service.domain.policy import PolicyError
+from service.domain.qualification import WrongStepError
 from service.domain.release import ReleasesApartError, ReleaseTextError
+from service.domain.stack import UnknownComponentError
+from service.domain.waiver import WaiverTimeError
 from service.formats.problems import MEDIA_TYPE, FieldProblem, Problem
 from service.store.artefacts import ArtefactFileMissingError, UnknownArtefactError
+from service.store.ci_gates import UnknownGateError
 from service.store.conditions import UnknownConditionError
 from service.store.database import words_of
 from service.store.events import UnknownEventError
+from service.store.incidents import UnknownIncidentError
 from service.store.jobs import UnknownJobError
 from service.store.launches import UnknownLaunchError
 from service.store.protocols import UnknownProtocolError
+from service.store.qualifications import UnknownQualificationError
 from service.store.runners import UnknownRunnerError
 from service.store.runs import UnknownRunError
 from service.store.schedules import UnknownScheduleError
 from service.store.sessions import UnknownSessionError
 from service.store.stacks import UnknownStackError
 from service.store.tokens import UnknownTokenError
+from service.store.waivers import UnknownWaiverError
 from service.usecases.admit import ScopeMissingError, TokenMissingError, TokenRefusedError
 from service.usecases.compare_stored import NothingMeasuredError, UnlikeKindsError
+from service.usecases.declare_constraints import UnknownConstraintError
 from service.usecases.import_runs import UnknownImportError
 from service.usecases.issue_token import TokenNameTakenError
 from service.usecases.keep_artefact import (
@@ -45,12 +54,20 @@ from service.usecases.keep_artefact import (
     DigestMismatchError,
 )
 from service.usecases.keep_schedule import TooManySchedulesError
-from service.usecases.pin_baseline import NothingToPinError
+from service.usecases.pin_baseline import FrozenBaselineError, NothingToPinError
+from service.usecases.qualify import (
+    OneHostError,
+    SameStackError,
+    UntickedError,
+    WrongHostError,
+)
+from service.usecases.read_dossier import NotMeasuredError
 from service.usecases.read_matrix import NotJudgedError
 from service.usecases.read_runs import CursorError
 from service.usecases.renew_lease import LeaseLostError
 from service.usecases.report_run import CellNotInJobError
 from service.usecases.submit_session import KeyReusedError, RepeatedCellError
+from service.usecases.triage_incident import EventNotComparableError
 from service.usecases.withdraw_run import (
     AlreadyWithdrawnError,
     NotWithdrawnError,
@@ -78,12 +95,17 @@ STATUS: dict[type[Exception], int] = {
     CellNotInJobError: 422,
     CursorError: 422,
     DigestMismatchError: 422,
+    EventNotComparableError: 422,
+    FrozenBaselineError: 409,
+    IncidentStateError: 409,
     KeyReusedError: 409,
     LeaseLostError: 409,
     NotJudgedError: 422,
+    NotMeasuredError: 409,
     NotWithdrawnError: 409,
     NothingMeasuredError: 404,
     NothingToPinError: 404,
+    OneHostError: 422,
     PathMismatchError: 422,
     PolicyError: 422,
     ReleaseTextError: 400,
@@ -91,6 +113,7 @@ STATUS: dict[type[Exception], int] = {
     RepeatedCellError: 422,
     ReplacedRunError: 409,
     ReplacementError: 422,
+    SameStackError: 422,
     ScopeMissingError: 403,
     StaleTokenError: 409,
     TokenMissingError: 401,
@@ -99,20 +122,30 @@ STATUS: dict[type[Exception], int] = {
     TooManySchedulesError: 409,
     TransitionError: 409,
     UnknownArtefactError: 404,
+    UnknownComponentError: 422,
     UnknownConditionError: 404,
+    UnknownConstraintError: 404,
     UnknownEventError: 404,
+    UnknownGateError: 404,
     UnknownImportError: 404,
+    UnknownIncidentError: 404,
     UnknownJobError: 404,
     UnknownLaunchError: 404,
     UnknownMetricError: 404,
     UnknownProtocolError: 404,
+    UnknownQualificationError: 404,
     UnknownRunError: 404,
     UnknownRunnerError: 404,
     UnknownScheduleError: 404,
     UnknownSessionError: 404,
     UnknownStackError: 404,
     UnknownTokenError: 404,
+    UnknownWaiverError: 404,
     UnlikeKindsError: 422,
+    UntickedError: 422,
+    WrongHostError: 422,
+    WrongStepError: 409,
+    WaiverTimeError: 422,
 }
 
 # A database that is away, busy or stopping is worth another try; nothing was stored.

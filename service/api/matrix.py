@@ -12,12 +12,11 @@ from service.domain.cell import Cell
 from service.formats.matrix_view import MatrixRead, MetricRead
 from service.store import judged
 from service.store.judged import Judged
+from service.usecases import judge_squares
 from service.usecases.read_matrix import MatrixQuestion, list_metrics, read_matrix
 
 router = APIRouter(tags=["matrix"])
 
-# Raised when a rule may say something else of the same runs within one release.
-JUDGING_REVISION = 1
 STACKS_MAX = 20
 
 StackKey = Annotated[str, Query(pattern=r"^[0-9a-f]{6,64}$")]
@@ -66,7 +65,7 @@ def read(
 
 def rule_of(request: Request) -> str:
     """Return what answers that are kept were judged by."""
-    return f"{request.app.version} {JUDGING_REVISION}"
+    return judge_squares.rule_of(request.app.version)
 
 
 def keep(door: Door, fresh: Sequence[Judged]) -> None:

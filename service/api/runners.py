@@ -1,18 +1,26 @@
 """Routes of runners: each says that it is here; a person lets it work, pauses or drains it."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from fastapi import APIRouter, Path
 
 from service.api.access import MayAdminister, MayIngest, MayRead
+from service.api.callers import name_of
 from service.api.door import Opened
 from service.api.errors import PathMismatchError
+from service.domain.audit import Act, Noun
 from service.formats.orders import Claim
-from service.formats.runners import RunnerRead, RunnerStateOrder
+from service.formats.runners import RunnerRead, RunnerState, RunnerStateOrder
 from service.usecases.know_runner import list_runners, register_runner, set_runner_state
+from service.usecases.note_act import note_act
 
 router = APIRouter(prefix="/runners", tags=["runners"])
 
+ACTS: Mapping[RunnerState, Act] = MappingProxyType(
+    {"active": Act.RESUME, "paused": Act.PAUSE, "draining": Act.DRAIN}
+)
 RunnerName = Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,127}$")]
 
 
@@ -34,8 +42,19 @@ def read_all(door: Opened, _: MayRead) -> tuple[RunnerRead, ...]:
 
 @router.post("/{name}/state")
 def set_state(
-    door: Opened, _: MayAdminister, name: RunnerName, order: RunnerStateOrder
+    door: Opened, caller: MayAdminister, name: RunnerName, order: RunnerStateOrder
 ) -> RunnerRead:
     """Let a runner work, pause it or drain it."""
     with door.writing() as session:
-        return set_runner_state(session, name, order.state)
+        read = set_runner_state(session, name, order.state)
+        who = name_of(caller, None)
+        note_act(
+            session,
+            ACTS[order.state],
+            Noun.RUNNER,
+            name,
+            who=who,
+            what=f"{order.state} from now on",
+            now=door.now(),
+        )
+        return read

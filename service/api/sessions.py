@@ -1,17 +1,23 @@
 """Routes of sessions: queue one, follow it, cancel it, read its verdicts."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query
 
 from service.api.access import MayRead, MayRun
+from service.api.callers import name_of
 from service.api.door import Opened
+from service.domain.audit import Act, Noun
+from service.domain.token import Caller
 from service.formats.comparisons import SessionVerdicts
 from service.formats.sessions import SessionOrder, SessionRead
+from service.store.database import WriteSession
 from service.usecases.announce import announce_next
 from service.usecases.cancel_session import cancel_session
 from service.usecases.judge_session import judge_session
+from service.usecases.note_act import note_act
 from service.usecases.read_sessions import list_sessions, read_session
 from service.usecases.submit_session import submit_session
 
@@ -30,14 +36,22 @@ Channel = Annotated[str, Query(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,127}$")]
 
 
 @router.post("", status_code=201)
-def submit(door: Opened, _: MayRun, order: SessionOrder, key: IdempotencyKey) -> SessionRead:
+def submit(door: Opened, caller: MayRun, order: SessionOrder, key: IdempotencyKey) -> SessionRead:
     """Queue a session; asked again with the same key, answer the one already there."""
     with door.writing() as session:
         session_id = submit_session(session, order, idempotency_key=key, now=door.now())
+        _note(session, Act.ORDER, session_id, caller, door.now(), what=f"plan {order.plan}")
         answer = read_session(session, session_id)
         nudges = announce_next(session, session_id)
     door.announce(nudges)
     return answer
+
+
+def _note(
+    session: WriteSession, act: Act, session_id: UUID, caller: Caller, now: datetime, *, what: str
+) -> None:
+    who = name_of(caller, None)
+    note_act(session, act, Noun.SESSION, session_id, who=who, what=what, now=now)
 
 
 @router.get("")
@@ -57,10 +71,11 @@ def read(door: Opened, _: MayRead, session_id: UUID) -> SessionRead:
 
 
 @router.post("/{session_id}/cancel")
-def cancel(door: Opened, _: MayRun, session_id: UUID) -> SessionRead:
+def cancel(door: Opened, caller: MayRun, session_id: UUID) -> SessionRead:
     """Cancel what is queued at once, and what runs at its next sign of life."""
     with door.writing() as session:
         cancel_session(session, session_id, now=door.now())
+        _note(session, Act.CANCEL, session_id, caller, door.now(), what="as asked")
         return read_session(session, session_id)
 
 

@@ -8,18 +8,26 @@ import typer
 from typer.core import TyperGroup
 
 from service.cli import serve
+from service.cli.attribute import attribute
 from service.cli.baseline import baselines
 from service.cli.compare import compare
+from service.cli.compat import compats
 from service.cli.connection import complain
 from service.cli.demo import demo
 from service.cli.detect import detect
+from service.cli.doctor import doctor
 from service.cli.events import events
 from service.cli.exit_codes import OPERATIONAL
+from service.cli.experiment import experiment
+from service.cli.gate import gates
 from service.cli.host import hosts
 from service.cli.import_ import import_results
+from service.cli.incident import incidents
 from service.cli.matrix import check
 from service.cli.noise import noise
 from service.cli.plan import plan
+from service.cli.preflight import preflight
+from service.cli.qualify import qualify
 from service.cli.read import read
 from service.cli.run import run
 from service.cli.runs import runs
@@ -27,6 +35,7 @@ from service.cli.schedule import schedules
 from service.cli.session import sessions
 from service.cli.stack import stacks
 from service.cli.up import up
+from service.cli.waiver import waivers
 
 _NOWHERE_TO_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
@@ -74,15 +83,33 @@ def kunline(
 matrix = typer.Typer(no_args_is_help=True, help="The files that say what is measured.")
 matrix.command()(check)
 
-for command in (demo, up, run, plan, noise, compare, read, detect):
+for command in (
+    demo,
+    up,
+    run,
+    plan,
+    preflight,
+    doctor,
+    noise,
+    qualify,
+    compare,
+    read,
+    detect,
+    attribute,
+    experiment,
+):
     main.command()(command)
 main.command("import")(import_results)
+main.add_typer(gates, name="gate")
+main.add_typer(waivers, name="waiver")
 main.add_typer(matrix, name="matrix")
 main.add_typer(runs, name="runs")
 main.add_typer(events, name="events")
+main.add_typer(incidents, name="incident")
 main.add_typer(stacks, name="stack")
 main.add_typer(baselines, name="baseline")
 main.add_typer(sessions, name="session")
+main.add_typer(compats, name="compat")
 main.add_typer(schedules, name="schedule")
 main.add_typer(hosts, name="host")
 for process in (serve.serve, serve.worker, serve.scheduler, serve.runner):

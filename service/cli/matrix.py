@@ -9,6 +9,7 @@ import typer
 
 from service.cli.connection import AsJson
 from service.cli.exit_codes import USAGE
+from service.formats.constraint_files import read_constraints
 from service.formats.matrix_files import Matrix, read_matrix
 from service.formats.planned_sessions import plan_problems
 from service.formats.yaml_file import FileProblem, FileProblemsError
@@ -73,8 +74,16 @@ def matrix_problems(matrix: Matrix) -> tuple[FileProblem, ...]:
     of_plans = (
         problem for plan in matrix.plans.files.values() for problem in plan_problems(matrix, plan)
     )
-    found = dict.fromkeys((*matrix.problems, *of_plans))
+    found = dict.fromkeys((*matrix.problems, *of_plans, *_of_constraints(matrix)))
     return tuple(sorted(found, key=lambda problem: (problem.file, problem.line, problem.field)))
+
+
+def _of_constraints(matrix: Matrix) -> tuple[FileProblem, ...]:
+    try:
+        read_constraints(matrix.root)
+    except FileProblemsError as error:
+        return error.problems
+    return ()
 
 
 def _counts(matrix: Matrix) -> dict[str, int]:

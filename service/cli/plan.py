@@ -116,7 +116,7 @@ def alone_or_exit(name: str, *, matrix: Path, stack: str | None, launches: int) 
     stack: by name; None for the plan's baseline, and without one the first of its stacks.
     """
     with _told_wrong_input():
-        read, file = _read(name, matrix)
+        read, file = read_matrix_and_plan(name, matrix)
         often = replace(file, shape=file.shape.model_copy(update={"launches": launches}))
         own = file.shape.baseline or next(iter(file.shape.stacks), None)
         chosen = stack or own
@@ -128,11 +128,15 @@ def planned_or_exit(
 ) -> PlannedSession:
     """Return the session a person asks for; wrong input is told on stderr and exits 2."""
     with _told_wrong_input():
-        read, file = _read(name, matrix)
+        read, file = read_matrix_and_plan(name, matrix)
         return plan_session(read, file, stacks=stacks, overrides=overrides(versions))
 
 
-def _read(name: str, matrix: Path) -> tuple[Matrix, YamlFile[PlanFile]]:
+def read_matrix_and_plan(name: str, matrix: Path) -> tuple[Matrix, YamlFile[PlanFile]]:
+    """Return the matrix and a plan: one of its own by name, or a file anywhere.
+
+    Raises FileProblemsError and UnknownFileError.
+    """
     read = read_matrix(matrix)
     is_path = name.endswith(".yaml") or "/" in name
     return read, read_plan(Path(name)) if is_path else read.plans.named(name)

@@ -1,7 +1,7 @@
 """`kunline run`: plan, queue, follow with a progress bar, verdicts at the end."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -19,9 +19,19 @@ from service.formats.planned_sessions import (
     NotRunnableError,
     PlannedSession,
     SessionUpload,
+    session_of,
     session_upload,
 )
 from service.formats.sessions import SessionRead
+
+CellOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cell",
+        metavar="KEY",
+        help="Only this cell of the plan, by its condition's key; again for more.",
+    ),
+]
 
 
 def run(
@@ -29,6 +39,7 @@ def run(
     matrix: MatrixOption,
     stacks: StackOption = None,
     versions: WithOption = None,
+    cells: CellOption = None,
     detach: Annotated[
         bool, typer.Option("--detach", help="Queue it, print its id and do not wait.")
     ] = False,
@@ -44,9 +55,8 @@ def run(
 
     Example: kunline run smoke --stack cpu-sglang-0.5.23
     """
-    upload = ordered(
-        planned_or_exit(name, matrix=matrix, stacks=stacks or (), versions=versions or ())
-    )
+    planned = planned_or_exit(name, matrix=matrix, stacks=stacks or (), versions=versions or ())
+    upload = ordered(only_cells(planned, cells or ()))
     with service(url, token) as client:
         session = submitted(client, upload, idempotency_key=secrets.token_hex(16))
         if detach:
@@ -56,6 +66,20 @@ def run(
         verdicts = client.verdicts(session.id)
     print_answer(finished, verdicts, json=json)
     raise typer.Exit(exit_code_of_cells(outcomes(verdicts.cells)))
+
+
+def only_cells(planned: PlannedSession, keys: Sequence[str]) -> PlannedSession:
+    """Return a plan with some of its cells alone, or end where it has none of them.
+
+    keys: what the keys of their conditions begin with; none for all cells.
+    """
+    if not keys:
+        return planned
+    kept = [cell for cell in planned.cells if cell.condition.key.startswith(tuple(keys))]
+    if not kept:
+        complain(f"plan {planned.plan.name} has no cell {', '.join(keys)}")
+        raise typer.Exit(USAGE)
+    return session_of(planned.matrix, planned.file, arms=planned.stacks, cells=kept)
 
 
 def ordered(planned: PlannedSession) -> SessionUpload:

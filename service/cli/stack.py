@@ -15,11 +15,13 @@ from service.cli.exit_codes import OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plan import WithOption, overrides
 from service.cli.processes import module
+from service.cli.stack_host import capture, check
 from service.domain.difference import ABSENT
 from service.domain.key import short
 from service.domain.layer import Layer
 from service.domain.stack_difference import ComponentChange, Default, DefaultChanges, OneSided
 from service.formats.chosen_stacks import ChosenStack, OverrideError, chosen, with_overrides
+from service.formats.identities import BuildOrder
 from service.formats.matrix_files import UnknownFileError, read_matrix
 from service.formats.stack_differences import (
     DefaultsRead,
@@ -51,6 +53,10 @@ class FlagsNotToldError(RuntimeError):
 @stacks.callback()
 def stack() -> None:
     """Stacks: what sets two of them apart."""
+
+
+stacks.command()(capture)
+stacks.command()(check)
 
 
 @stacks.command()
@@ -128,8 +134,8 @@ def asked(questions: Sequence[FlagsQuestion]) -> Sequence[FlagsAnswer]:
 
 def _question(side: ChosenStack, *, build: bool) -> FlagsQuestion | FlagsAnswer:
     """Return what to ask of a stack, or the answer that it cannot be asked."""
-    if side.build is None or side.lock is None:
-        return FlagsAnswer(unknown=str(side.obstacle))
+    if not isinstance(side.build, BuildOrder) or side.lock is None:
+        return FlagsAnswer(unknown=side.obstacle or "its environment is not built by a runner")
     return FlagsQuestion(
         stack=side.stack.name,
         lock=b64encode(side.lock.content),

@@ -14,18 +14,43 @@ class Act(StrEnum):
     PIN = "pin"
     WITHDRAW = "withdraw"
     RESTORE = "restore"
+    DECLARE = "declare"
+    RETRACT = "retract"
+    QUALIFY = "qualify"
     SCHEDULE = "schedule"
     UNSCHEDULE = "unschedule"
     PAUSE = "pause"
     RESUME = "resume"
+    ORDER = "order"
+    CANCEL = "cancel"
+    DRAIN = "drain"
+    GATE = "gate"
+    WAIVE = "waive"
+    REVOKE = "revoke"
+    ISSUE = "issue"
+    ROTATE = "rotate"
+    OPEN = "open"
+    TRIAGE = "triage"
+    MERGE = "merge"
+    SPLIT = "split"
+    REOPEN = "reopen"
+    VERIFY = "verify"
 
 
 class Noun(StrEnum):
     """The closed list of what it is done to."""
 
     BASELINE = "baseline"
+    CONSTRAINT = "constraint"
+    QUALIFICATION = "qualification"
+    GATE = "gate"
+    INCIDENT = "incident"
     RUN = "run"
+    RUNNER = "runner"
+    SESSION = "session"
     SCHEDULE = "schedule"
+    TOKEN = "token"
+    WAIVER = "waiver"
 
 
 @dataclass(frozen=True, slots=True)

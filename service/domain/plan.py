@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from service.domain.ci_gate import Standing
 from service.domain.condition import Condition, Parallelism
 from service.domain.key import content_key
 from service.domain.protocol import Protocol
@@ -54,6 +55,7 @@ class Cell:
     layout, workload, model, client: the names by which people know its parts.
     asks: all that the condition's server arguments and environment came from.
     seeds: one a repeat. start_s, repeat_s: what a start-up and one repeat are expected to take.
+    standing: whether a gate in CI counts it.
     """
 
     layout: str
@@ -67,6 +69,7 @@ class Cell:
     seeds: tuple[int, ...]
     start_s: float
     repeat_s: float
+    standing: Standing = Standing.GATES
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,10 @@ from service.domain.key import content_key
 from service.domain.layer import Layer
 from service.domain.server_arguments import Arguments, normalised
 
+# What could not be seen, and what our rights do not let us see: never a guess, and never drift.
+UNKNOWN = "unknown"
+UNKNOWN_PERMISSION = "unknown(permission)"
+
 
 class SwapScope(StrEnum):
     """What must be restarted before another version of a component takes effect."""
@@ -104,12 +108,13 @@ def with_version(stack: Stack, *, name: str, version: str) -> Stack:
 def drift(stack: Stack, observed: Mapping[str, str]) -> tuple[Difference, ...]:
     """Return the pinned components whose observed version is another one, sorted by name.
 
-    observed: versions by component name. What was not looked at is not in it, and is no drift;
-    what was looked for and not found has the version '(absent)'.
+    observed: versions by component name. What was not looked at is not in it, and is no drift, nor
+    is what could not be seen; what was looked for and not found has the version '(absent)'.
     """
+    unseen = {UNKNOWN, UNKNOWN_PERMISSION}
     declared = {
         component.name: component.version
         for component in stack.components
-        if not component.recorded and component.name in observed
+        if not component.recorded and observed.get(component.name, UNKNOWN) not in unseen
     }
     return differences(declared, {name: observed[name] for name in declared})

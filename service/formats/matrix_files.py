@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
+from service.formats.build_sections import BuildSection
 from service.formats.client_files import ClientFile
 from service.formats.lock_files import Lock, read_lock
 from service.formats.model_files import ModelFile
@@ -149,7 +150,7 @@ def _with_locks(root: Path, shelf: Shelf[BuiltShape], locks: dict[str, Lock]) ->
 
 def _lock(root: Path, file: YamlFile[BuiltShape]) -> Lock | None:
     shape = file.shape
-    if shape.build is None:
+    if not isinstance(shape.build, BuildSection):
         return None
     path = Path(file.shown).parent / shape.build.lock
     if not path.resolve().is_relative_to(root.resolve()):

@@ -34,6 +34,7 @@ class SessionOrder(Message):
     """An ordered list of launches of one or more stacks on one leased host.
 
     baseline_stack_key: the stack the others are compared with, or None for the pinned baseline.
+    host: the one that is to measure it; None for whichever of the pool comes first.
     """
 
     version: Literal[1] = 1
@@ -49,6 +50,7 @@ class SessionOrder(Message):
     policy: PolicyOrder
     limits: Limits = Limits()
     baseline_stack_key: Key | None = None
+    host: Name | None = None
 
     @model_validator(mode="after")
     def _names_only_what_it_holds(self) -> Self:

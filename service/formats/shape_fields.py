@@ -12,7 +12,14 @@ def fields_at(shape: type[BaseModel], place: tuple[str | int, ...]) -> tuple[str
     found: Any = shape
     for step in place:
         found = _below(_bare(found), step)
-    found = _bare(found)
+    return _fields(found)
+
+
+def _fields(annotation: Any) -> tuple[str, ...]:
+    """Return the fields of a shape; of a choice between shapes, those of any."""
+    found = _bare(annotation)
+    if get_origin(found) in {Union, UnionType}:
+        return tuple(dict.fromkeys(name for each in get_args(found) for name in _fields(each)))
     return tuple(found.model_fields) if _is_shape(found) else ()
 
 
@@ -33,7 +40,7 @@ def _bare(annotation: Any) -> Any:
         return _bare(get_args(annotation)[0])
     if get_origin(annotation) in {Union, UnionType}:
         kept = [argument for argument in get_args(annotation) if argument is not NoneType]
-        return _bare(kept[0]) if len(kept) == 1 else None
+        return _bare(kept[0]) if len(kept) == 1 else annotation
     return annotation
 
 

@@ -132,12 +132,11 @@ def _follows(detail: Mapping[str, Any]) -> bool:
 
 
 def _place(read: Document, detail: Mapping[str, Any]) -> Place:
-    place: Place = tuple(detail["loc"])
-    if detail["type"] == "missing":
-        return place
-    while place and place not in read.spots:
-        place = place[:-1]
-    return place
+    # The branch of a choice ('build' of kind 'venv') is a step of the shape and none of the file.
+    place: Place = ()
+    for step in detail["loc"]:
+        place = (*place, step) if (*place, step) in read.spots else place
+    return (*place, detail["loc"][-1]) if detail["type"] == "missing" else place
 
 
 def _message(

@@ -10,7 +10,7 @@ from sqlalchemy import Insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.store.database import ReadSession, WriteSession
-from service.store.tables import LaunchRow
+from service.store.tables import JobRow, LaunchRow
 
 # As many launch ids as one statement names at most.
 BATCH = 500
@@ -66,6 +66,24 @@ def newest_of_job(session: ReadSession, job_id: UUID) -> StoredLaunch | None:
     ).mappings()
     found = row.one_or_none()
     return None if found is None else StoredLaunch(**found)
+
+
+def lived(session: ReadSession, session_id: UUID) -> Mapping[UUID, float]:
+    """Return how many seconds the launches of each job of a session took, all of them together.
+
+    One that nobody told the end of counts for nothing.
+    """
+    rows = session.execute(
+        select(LaunchRow.job_id, LaunchRow.started_at, LaunchRow.stopped_at)
+        .join(JobRow, JobRow.id == LaunchRow.job_id)
+        .where(JobRow.session_id == session_id)
+    )
+    found: dict[UUID, float] = {}
+    for job_id, started_at, stopped_at in rows:
+        if stopped_at is not None:
+            seconds = (stopped_at - started_at).total_seconds()
+            found[job_id] = found.get(job_id, 0.0) + seconds
+    return found
 
 
 def answers(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, Sequence[float]]:

@@ -106,6 +106,14 @@ def keep_all(session: WriteSession, runs: Sequence[NewRun]) -> None:
     insert_absent(session, RunRow, [_row(run) for run in runs])
 
 
+def last_session_of(session: ReadSession, stack_key: str) -> UUID | None:
+    """Return the session that measured a stack last, or None where only imports have it."""
+    query = select(RunRow.session_id).where(
+        RunRow.stack_key == stack_key, RunRow.session_id.is_not(None)
+    )
+    return session.scalar(query.order_by(RunRow.measured_at.desc()).limit(1))
+
+
 def is_stored(session: ReadSession, run_id: UUID) -> bool:
     """Return whether a run of that id is stored."""
     return session.scalar(select(RunRow.id).where(RunRow.id == run_id)) is not None

@@ -78,6 +78,16 @@ def newest(session: ReadSession, *, limit: int = 20) -> Sequence[StoredSession]:
     return [_stored(row) for row in rows]
 
 
+def finished(session: ReadSession) -> Sequence[UUID]:
+    """Return the ids of all finished sessions, the first to finish first."""
+    query = (
+        select(SessionRow.id)
+        .where(SessionRow.state == "finished")
+        .order_by(SessionRow.finished_at, SessionRow.id)
+    )
+    return session.scalars(query).all()
+
+
 def start(session: WriteSession, session_id: UUID, *, host: str) -> None:
     """Bind a session to the host that claimed its first job."""
     session.execute(

@@ -7,8 +7,19 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from service.store.ci_gate_tables import GateRow, WaiverRow
 from service.store.columns import Moment, NaiveTimeError, Table
+from service.store.compat_tables import (
+    CompatAskRow,
+    CompatComponentRow,
+    CompatRow,
+    CompatStackRow,
+    CompatToldRow,
+    DeclaredRow,
+    QualificationRow,
+)
 from service.store.history_tables import AuditRow, ImportedRunRow, ImportRow, WithdrawalRow
+from service.store.incident_tables import IncidentCellRow, IncidentRow
 from service.store.judged_tables import JudgedRow
 from service.store.noise_tables import NoiseRow
 from service.store.schedule_tables import ScheduleRow
@@ -19,12 +30,21 @@ __all__ = [
     "ArtefactRow",
     "AuditRow",
     "BaselineRow",
+    "CompatAskRow",
+    "CompatComponentRow",
+    "CompatRow",
+    "CompatStackRow",
+    "CompatToldRow",
     "ConditionRow",
+    "DeclaredRow",
     "EventRow",
+    "GateRow",
     "HeldArtefactRow",
     "IdempotencyRow",
     "ImportRow",
     "ImportedRunRow",
+    "IncidentCellRow",
+    "IncidentRow",
     "JobRow",
     "JudgedRow",
     "LaunchRow",
@@ -34,6 +54,7 @@ __all__ = [
     "NaiveTimeError",
     "NoiseRow",
     "ProtocolRow",
+    "QualificationRow",
     "RunRow",
     "RunnerRow",
     "SampleRow",
@@ -43,6 +64,7 @@ __all__ = [
     "StackRow",
     "Table",
     "TokenRow",
+    "WaiverRow",
     "WithdrawalRow",
 ]
 
@@ -69,6 +91,7 @@ class StackRow(Table):
     """A stack as canonical JSON under its key; the first name it came with is kept."""
 
     __tablename__ = "stack"
+    __table_args__ = (Index(None, "built_at", "key"),)
 
     key: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -289,6 +312,7 @@ class TokenRow(Table):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
 
 
 class IdempotencyRow(Table):

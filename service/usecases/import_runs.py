@@ -9,6 +9,7 @@ from service.formats.imports import TEXT_NAME, ImportedResult, ImportRead
 from service.store import (
     artefacts,
     audits,
+    compat,
     conditions,
     idempotency,
     imports,
@@ -74,6 +75,8 @@ def import_runs(
         look_again(session, list(fresh.replaced), now=now)
     if fresh.results:
         look_at_import(session, import_id, host=bringing.host, now=now)
+    if fresh.results or fresh.replaced:
+        compat.forget(session, _stacks(session, bringing, fresh))
     return read
 
 
@@ -83,6 +86,12 @@ def read_import(session: ReadSession, import_id: UUID) -> ImportRead:
     if found is None:
         raise UnknownImportError(import_id)
     return ImportRead.model_validate(found)
+
+
+def _stacks(session: ReadSession, bringing: Bringing, fresh: Fresh) -> set[str]:
+    """Return the stacks of what an import brought, and of what it replaced."""
+    replaced = {runs.read(session, run_id).stack_key for run_id in fresh.replaced}
+    return replaced | {bringing.order.stack.key}
 
 
 def _answered_before(session: WriteSession, key: str, digest: str) -> ImportRead:

@@ -2,9 +2,10 @@
 
 from service.formats.identities import KeyedCondition, KeyedProtocol, StackOrder
 from service.formats.stack_differences import DefaultsRead, StackDifference
-from service.store import conditions, protocols, stacks
+from service.store import conditions, protocols, runs, sessions, stacks
 from service.store.database import ReadSession
 from service.store.stacks import StoredStack
+from service.usecases.session_content import asked_of
 
 # The service starts no server, and only a server tells its defaults.
 NOT_ASKED = "`kunline stack diff` asks the servers themselves for their defaults"
@@ -16,8 +17,15 @@ def list_stacks(session: ReadSession, *, limit: int) -> tuple[StackOrder, ...]:
 
 
 def read_stack(session: ReadSession, key: str) -> StackOrder:
-    """Return the one stack of a name or a key's first digits. Raises UnknownStackError."""
-    return _read(stacks.read(session, key))
+    """Return the one stack of a name or a key's first digits, and how it was built when measured.
+
+    Raises UnknownStackError.
+    """
+    found = _read(stacks.read(session, key))
+    asked = _asked(session, found.key)
+    if asked is None:
+        return found
+    return found.model_copy(update={"build": asked.build, "launch": asked.launch})
 
 
 def read_condition(session: ReadSession, key: str) -> KeyedCondition:
@@ -37,6 +45,15 @@ def diff_stacks(session: ReadSession, baseline: str, candidate: str) -> StackDif
     """
     before, after = stacks.read(session, baseline), stacks.read(session, candidate)
     return StackDifference.of(before.stack, after.stack, DefaultsRead(unknown=(NOT_ASKED,)))
+
+
+def _asked(session: ReadSession, stack_key: str) -> StackOrder | None:
+    """Return a stack as the session asked for it that measured it last, or None."""
+    session_id = runs.last_session_of(session, stack_key)
+    if session_id is None:
+        return None
+    asked = asked_of(sessions.read(session, session_id))
+    return next((stack for stack in asked.stacks if stack.key == stack_key), None)
 
 
 def _read(stored: StoredStack) -> StackOrder:

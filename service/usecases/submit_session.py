@@ -71,7 +71,7 @@ def _stored(order: SessionOrder, session_id: UUID, now: datetime) -> StoredSessi
         pool=order.pool,
         chip=order.chip,
         state="queued",
-        host=None,
+        host=order.host,
         baseline_stack_key=order.baseline_stack_key,
         content=order.model_dump(mode="json", exclude=apart),
         created_at=now,

@@ -9,7 +9,7 @@ from service.domain.audit import Act, Entry, Noun
 from service.domain.withdrawal import Withdrawal
 from service.formats.audits import AuditRead
 from service.formats.withdrawals import RestorationOrder, WithdrawalOrder, WithdrawalRead
-from service.store import audits, imports, runs, withdrawals
+from service.store import audits, compat, imports, runs, withdrawals
 from service.store.database import ReadSession, WriteSession
 from service.usecases.look import look_again
 from service.usecases.measure_noise import measure_noise
@@ -66,6 +66,7 @@ def withdraw_run(
         audits.keep(session, [entry_of(wanted, None)])
         _measure_noise(session, run.session_id)
         look_again(session, [run_id], now=now)
+        compat.forget(session, [run.stack_key])
         return WithdrawalRead.of(wanted)
     there = withdrawals.find(session, run_id)
     if there is None or (there.reason, there.replaced_by) != (wanted.reason, wanted.replaced_by):
@@ -90,6 +91,7 @@ def restore_run(
     withdrawals.end(session, run_id)
     _measure_noise(session, run.session_id)
     look_again(session, [run_id], now=now)
+    compat.forget(session, [run.stack_key])
     entry = Entry(
         at=now,
         actor=who,

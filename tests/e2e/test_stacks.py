@@ -13,6 +13,7 @@ from runners.stacks.server import Launch, serving
 from runners.stacks.tiny_model import TinyLlama, made
 from service.domain.stack import drift
 from service.formats.chosen_stacks import ChosenStack, chosen
+from service.formats.identities import BuildOrder
 from service.formats.matrix_files import read_matrix
 
 pytestmark = [pytest.mark.sglang, pytest.mark.timeout(1800)]
@@ -27,7 +28,7 @@ ANSWER_TOKENS = 12
 
 
 def built(stack: ChosenStack) -> Environment:
-    assert stack.build is not None
+    assert isinstance(stack.build, BuildOrder)
     assert stack.lock is not None
     return build(
         Recipe(stack.lock.content, stack.build.torch, stack.build.platform),

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from service.cli.matrix import matrix_problems
 from service.formats.client_files import ClientFile
+from service.formats.constraint_files import CONSTRAINTS, ConstraintsFile
 from service.formats.matrix_files import POLICY, read_matrix
 from service.formats.model_files import ModelFile
 from service.formats.plan_files import PlanFile
@@ -17,7 +18,14 @@ from service.formats.yaml_file import FileProblemsError, read_yaml
 from tests.matrix_directory import FILES, matrix_directory
 
 OURS = Path(__file__).resolve().parents[2] / "matrix"
-SHAPES: list[type[BaseModel]] = [StackFile, ModelFile, WorkloadFile, ClientFile, PlanFile]
+SHAPES: list[type[BaseModel]] = [
+    StackFile,
+    ConstraintsFile,
+    ModelFile,
+    WorkloadFile,
+    ClientFile,
+    PlanFile,
+]
 
 
 def problems(root: Path, **changed: str) -> list[str]:
@@ -44,10 +52,11 @@ def test_every_file_below_our_matrix_is_read() -> None:
     there = {path for path in OURS.rglob("*") if path.is_file()}
 
     known = {Path(shown).resolve() for shown in read} | {OURS / "README.md", OURS / POLICY}
+    known |= {OURS / CONSTRAINTS}
     assert there == known
 
 
-@pytest.mark.parametrize("position", range(5))
+@pytest.mark.parametrize("position", range(6))
 def test_each_example_of_the_readme_is_a_legal_file(tmp_path: Path, position: int) -> None:
     text = (OURS / "README.md").read_text(encoding="utf-8")
     examples = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
