@@ -66,6 +66,17 @@ def test_a_tool_is_known_by_the_keys_of_its_results(result: dict[str, object], t
     assert read(result).tool == tool
 
 
+def test_a_server_that_does_not_speculate_has_no_accept_length_and_is_valid() -> None:
+    without, with_length = read(SERVER_NEWEST), read(SERVER_NEWEST | {"acc_length": 2.4})
+    wrong = read(SERVER_NEWEST | {"acc_length": -2.0})
+
+    assert "accept_length" not in without.metrics
+    assert with_length.metrics["accept_length"] == pytest.approx(2.4)
+    assert without.validity == with_length.validity
+    assert without.facts.not_finite == ()
+    assert wrong.facts.not_finite == ("accept_length",)
+
+
 def test_results_of_several_tools_may_stand_in_one_file() -> None:
     found = read_bytes(lines([serving(), IN_PROCESS, {"accuracy": 0.9}]), file="result.jsonl")
 

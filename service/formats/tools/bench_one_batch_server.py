@@ -2,7 +2,7 @@
 
 from service.domain.resolution import Fact
 from service.domain.validity import RunFacts
-from service.formats.tools.fields import above_zero, all_zero, count, measured, text, whole
+from service.formats.tools.fields import above_zero, all_zero, count, measured, number, text, whole
 from service.formats.tools.tool import Document, Parsed, Tool
 
 NAME = "sglang.bench_one_batch_server"
@@ -26,6 +26,8 @@ _KEYS = {
     "accept_length": ("acc_length", 1.0),
     "cache_hit": ("cache_hit_rate", 1.0),
 }
+# What the tool writes where a server does not speculate, which no length can be.
+_NO_LENGTH = -1.0
 
 
 def recognises(document: Document) -> bool:
@@ -36,7 +38,7 @@ def recognises(document: Document) -> bool:
 def parse(document: Document) -> tuple[Parsed]:
     """Return one row in our words and base units."""
     batch, output = count(document, "batch_size"), count(document, "output_len")
-    metrics, not_finite = measured(document, _KEYS)
+    metrics, not_finite = measured(_without_sentinel(document), _KEYS)
     new = "last_gen_throughput" in document
     parsed = Parsed(
         tool_version=_version(document),
@@ -54,6 +56,11 @@ def parse(document: Document) -> tuple[Parsed]:
         ),
     )
     return (parsed,)
+
+
+def _without_sentinel(document: Document) -> Document:
+    told = number(document, "acc_length") != _NO_LENGTH
+    return document if told else {**document, "acc_length": None}
 
 
 def _version(document: Document) -> str:
