@@ -24,10 +24,10 @@ from service.formats.reports import (
     LaunchReport,
     LayerFinding,
     RunReport,
+    shortened,
 )
 
 LOG_TAIL_BYTES = 4 * 2**20
-FINDING_CHARACTERS_MAX = 4000
 REMEDY_CHARACTERS_MAX = 1000
 
 
@@ -58,10 +58,10 @@ def artefact(name: str, content: bytes, *, media_type: str = "text/plain") -> Ar
 
 
 def broken_at(layer: Layer, finding: str, remedy: str = "") -> Broken:
-    """Return a broken layer as it travels: secrets out, the end of a long finding kept."""
+    """Return a broken layer as it travels: secrets out, begin and end of a long finding kept."""
     return Broken(
         layer=layer,
-        finding=redacted_text(finding)[-FINDING_CHARACTERS_MAX:],
+        finding=shortened(redacted_text(finding)),
         remedy=remedy[:REMEDY_CHARACTERS_MAX],
     )
 

@@ -8,9 +8,8 @@ from threading import Thread
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
 from service.formats.known_failures import remedy_of
-from service.formats.reports import LayerFinding
+from service.formats.reports import LayerFinding, shortened
 
-FINDING_CHARACTERS_MAX = 4000
 # What a check that keeps to its limit may need beyond it, to end what it started.
 MARGIN_S = 10.0
 
@@ -113,15 +112,15 @@ def not_on(chip: str, layers: Sequence[Layer], reason: str) -> tuple[Check, ...]
 def _finding(layer: Layer, found: Found, seconds: float) -> LayerFinding:
     match found:
         case Works(text):
-            return LayerFinding(layer=layer, state="works", finding=_end(text), seconds=seconds)
+            return LayerFinding(layer=layer, state="works", finding=_kept(text), seconds=seconds)
         case Skipped(text):
-            return LayerFinding(layer=layer, state="skipped", finding=_end(text), seconds=seconds)
+            return LayerFinding(layer=layer, state="skipped", finding=_kept(text), seconds=seconds)
         case Breaks(text, remedy):
             known = remedy_of(text, remedy)
             return LayerFinding(
-                layer=layer, state="broken", finding=_end(text), remedy=known, seconds=seconds
+                layer=layer, state="broken", finding=_kept(text), remedy=known, seconds=seconds
             )
 
 
-def _end(text: str) -> str:
-    return redacted_text(text)[-FINDING_CHARACTERS_MAX:]
+def _kept(text: str) -> str:
+    return shortened(redacted_text(text))

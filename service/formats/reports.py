@@ -13,8 +13,19 @@ from service.formats.identities import Key, Name
 from service.formats.messages import Message
 
 ARTEFACT_BYTES_MAX = 16 * 2**20
+FINDING_CHARACTERS_MAX = 4000
+# Between what is kept of the begin of a long finding and its end.
+LEFT_OUT = "\n…\n"
 
 Sample = Annotated[tuple[FiniteFloat, ...], Field(min_length=1, max_length=1000)]
+
+
+def shortened(finding: str) -> str:
+    """Return a finding no longer than it may be: its first line, which says what, and its end."""
+    if len(finding) <= FINDING_CHARACTERS_MAX:
+        return finding
+    begin = finding.partition("\n")[0][: FINDING_CHARACTERS_MAX // 4] + LEFT_OUT
+    return begin + finding[len(begin) - FINDING_CHARACTERS_MAX :]
 
 
 class Artefact(Message):
@@ -46,7 +57,7 @@ class Broken(Message):
     """The lowest layer of the stack that did not work, and what was seen there."""
 
     layer: Layer
-    finding: str = Field(max_length=4000)
+    finding: str = Field(max_length=FINDING_CHARACTERS_MAX)
     remedy: str = Field(default="", max_length=1000)
 
 
@@ -55,7 +66,7 @@ class LayerFinding(Message):
 
     layer: Layer
     state: Literal["works", "broken", "skipped"]
-    finding: str = Field(default="", max_length=4000)
+    finding: str = Field(default="", max_length=FINDING_CHARACTERS_MAX)
     remedy: str = Field(default="", max_length=1000)
     seconds: float = Field(default=0.0, ge=0)
 

@@ -49,7 +49,9 @@ def test_every_cell_of_both_plans_of_a_p800_host_is_run_to_its_end(
     for plan in matrices:
         page = site.asked("runs", "--session", told[plan]["session_id"])
         states = [run["state"] for run in page["runs"]]
-        # Loads as short as these may fall at a gate of timing; none may break or be missing.
-        assert set(states) <= {"measured", "invalid"}, page
-        assert states.count("measured") > len(states) / 2
+        # What falls at a gate is shown with its finding.
+        unmeasured = [
+            site.asked("runs", run["id"]) for run in page["runs"] if run["state"] != "measured"
+        ]
+        assert [(run["title"], run["findings"]) for run in unmeasured] == []
         assert len(states) == len(told[plan]["cells"])

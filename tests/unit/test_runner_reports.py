@@ -9,7 +9,6 @@ import zstandard
 from runners.benchmarks.repeat import Repeat
 from runners.benchmarks.run_facts import wire
 from runners.reports import (
-    FINDING_CHARACTERS_MAX,
     LaunchNotes,
     artefact,
     broken_at,
@@ -17,7 +16,7 @@ from runners.reports import (
 )
 from service.domain.layer import Layer
 from service.domain.validity import Gate, failure
-from service.formats.reports import GateFinding, RunReport
+from service.formats.reports import FINDING_CHARACTERS_MAX, GateFinding, RunReport
 from tests.runner_orders import job
 
 ORDER = job(seeds=(11, 12, 13))
@@ -102,9 +101,15 @@ def test_secrets_are_taken_out_of_what_a_launch_keeps() -> None:
     assert not any(b"hunter2" in text for text in plain.values())
 
 
-def test_a_long_finding_keeps_its_end_and_no_secret() -> None:
-    broken = broken_at(Layer.SERVER, "x" * 9000 + " --api-key hunter2 died")
+def test_a_long_finding_keeps_what_it_says_first_and_its_end_and_no_secret() -> None:
+    log = "x" * 9000 + " --api-key hunter2 died"
 
-    assert len(broken.finding) <= FINDING_CHARACTERS_MAX
-    assert broken.finding.endswith("died")
-    assert "hunter2" not in broken.finding
+    broken = broken_at(Layer.SERVER, f"the server ended with -9\n{log}")
+    of_one_line = broken_at(Layer.SERVER, log)
+
+    for each in (broken, of_one_line):
+        assert len(each.finding) <= FINDING_CHARACTERS_MAX
+        assert each.finding.endswith("died")
+        assert "hunter2" not in each.finding
+    assert broken.finding.startswith("the server ended with -9\n")
+    assert of_one_line.finding.startswith("xxx")

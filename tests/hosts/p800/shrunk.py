@@ -51,8 +51,8 @@ def _workload(workload: dict[str, Any]) -> dict[str, Any]:
         **workload,
         **shrunk,
         "shared_prefix_tokens": prefix,
-        "prompts": 4,
-        "prompts_per_concurrency": 1,
+        "prompts": 8,
+        "prompts_per_concurrency": 3,
         "warmup_requests": 1,
         "repeat_s": 5,
     }
