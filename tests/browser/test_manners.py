@@ -368,5 +368,18 @@ def test_every_page_speaks_one_language(
 
     places = page.locator(".side nav a").all_inner_texts()
 
-    names = ("overview", "matrix", "series", "compare", "runs", "queue", "hosts", "baselines")
+    names = (
+        "overview",
+        "events",
+        "matrix",
+        "series",
+        "compare",
+        "gates",
+        "compat",
+        "upgrade",
+        "runs",
+        "queue",
+        "hosts",
+        "baselines",
+    )
     assert places == [word(look.language, f"nav.{name}") for name in names]
