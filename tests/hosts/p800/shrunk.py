@@ -21,7 +21,7 @@ CHUNK = 128
 FEWER = {8: 3, 16: 2, 32: 5, 40: 6, 64: 7, 128: 8}
 LEAST_TOKENS = 8
 # Fewer arrive in so few pieces that the gap between pieces tells nothing of the time per token.
-LEAST_OUTPUT_TOKENS = 32
+MORE_OUTPUT_TOKENS = 24
 
 
 def shrunk_matrix(folder: Path, plans: Sequence[str], *, tp: int, launches: int = 1) -> Path:
@@ -46,7 +46,8 @@ def shrunk_matrix(folder: Path, plans: Sequence[str], *, tp: int, launches: int 
 
 
 def _workload(workload: dict[str, Any]) -> dict[str, Any]:
-    shrunk = {name: max(workload.get(name, 0) // SHRUNK, least) for name, least in _LENGTHS.items()}
+    shrunk = {name: max(workload.get(name, 0) // SHRUNK, LEAST_TOKENS) for name in _LENGTHS}
+    shrunk["output_tokens"] += MORE_OUTPUT_TOKENS
     # A shared prefix and the rest of the prompt are told apart.
     prefix = shrunk["input_tokens"] - LEAST_TOKENS if "shared_prefix_tokens" in workload else 0
     return {
@@ -60,7 +61,7 @@ def _workload(workload: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_LENGTHS = {"input_tokens": LEAST_TOKENS, "output_tokens": LEAST_OUTPUT_TOKENS}
+_LENGTHS = ("input_tokens", "output_tokens")
 
 
 def _plan(plan: dict[str, Any], tp: int, launches: int) -> dict[str, Any]:
