@@ -8,6 +8,7 @@ expects to be empty.
 import json
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -57,7 +58,7 @@ class Request:
 
 
 @dataclass
-class StandIn:
+class StandIn(ABC):
     """A server with the state of one forge. failures: statuses to answer next, whatever is asked.
 
     tokens: whose each token is; None stands for a workflow's own, which may not ask who it is.
@@ -94,9 +95,9 @@ class StandIn:
                 return act(request, headers, *found.groups())
         raise RefusalError(404, "Not Found")
 
+    @abstractmethod
     def routes(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         """Return the documented requests: method, path, and what answers them."""
-        raise NotImplementedError
 
     def author(self, request: Request) -> str | None:
         """Return whose token a request has. Raises RefusalError."""

@@ -2,9 +2,11 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,6 +17,9 @@ from runners.devices.kunlun.device import KunlunDevice, part_class
 from runners.devices.kunlun.host_files import driver_version, image_versions
 from runners.devices.kunlun.smi import XpuSmi
 from tests.xpu_smi import Shown, answers, machine, query, shown, stand_in, stand_in_host, table
+
+# Who owns nothing.
+NOBODY = 65534
 
 
 def device(folder: Path, cards: list[Shown]) -> KunlunDevice:
@@ -112,14 +117,34 @@ def test_facts_are_unknown_where_the_tool_is_missing(tmp_path: Path) -> None:
     assert (seen["kunlun-driver"], seen["topology"]) == ("unknown", "unknown")
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_what_only_root_could_read_is_said_to_be_so(tmp_path: Path) -> None:
-    path = tmp_path / "proc/kunlun/version"
-    path.parent.mkdir(parents=True)
-    path.write_text("5.0")
-    path.chmod(0)
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Give up root's rights for a while, where a test has them: root may read everything."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
 
-    assert Host(tmp_path).text("/proc/kunlun/version") == "unknown(permission)"
+
+def test_what_only_root_could_read_is_said_to_be_so() -> None:
+    # Not tmp_path: what lies below its owner's folder is hidden from everybody else.
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        path = root / "proc/kunlun/version"
+        path.parent.mkdir(parents=True)
+        path.write_text("5.0")
+
+        with as_nobody():
+            open_to_all = Host(root).text("/proc/kunlun/version")
+        path.chmod(0)
+        with as_nobody():
+            closed = Host(root).text("/proc/kunlun/version")
+
+    assert (open_to_all, closed) == ("5.0", "unknown(permission)")
 
 
 def test_a_driver_that_differs_from_the_tools_is_a_problem(tmp_path: Path) -> None:

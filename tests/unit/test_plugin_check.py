@@ -148,7 +148,11 @@ def test_a_python_that_is_not_there_is_an_error_in_words(tmp_path: Path) -> None
         plugin_check(tmp_path / "python", ["p"], variables={}, limit_s=5)
 
 
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is here")
+# CI brings a compiler (.ci/run); elsewhere whoever has none is told how to get one.
+needs_compiler = pytest.mark.skipif(
+    shutil.which("cc") is None and not os.environ.get("CI"),
+    reason="the libraries are compiled here: apt-get install gcc libc6-dev",
+)
 
 
 def library(folder: Path, name: str, code: str, *words: str) -> None:
