@@ -10,18 +10,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from subprocess import SubprocessError
 
 from pydantic import TypeAdapter, ValidationError
 
 from runners.config import Settings
-from runners.stacks.build_step import BuildStepError
-from runners.stacks.environment import Environment, NoSpaceError, Recipe, build, built
-from runners.stacks.kept import NotStartedError
+from runners.stacks.environment import BUILD_ERRORS, Environment, Recipe, build, built
 from runners.stacks.measured import ProbeError
-from runners.stacks.platform_tree import UnknownPlatformError
 from runners.stacks.server_flags import server_flags
-from runners.stacks.torch_build import UnreadableReportError
 from service.domain.redaction import redacted_text
 from service.formats.stack_differences import FlagsAnswer, FlagsQuestion
 from service.formats.wrong_settings import told
@@ -53,16 +48,7 @@ def answered(question: FlagsQuestion, *, cache: Path) -> FlagsAnswer:
         if environment is None:
             return FlagsAnswer(unknown=f"stack {question.stack} is not built here")
         return server_flags(environment.python, cache=cache, variables=os.environ)
-    except (
-        BuildStepError,
-        NoSpaceError,
-        NotStartedError,
-        ProbeError,
-        SubprocessError,
-        TimeoutError,
-        UnknownPlatformError,
-        UnreadableReportError,
-    ) as error:
+    except (*BUILD_ERRORS, ProbeError, TimeoutError) as error:
         return FlagsAnswer(unknown=f"stack {question.stack}: {redacted_text(str(error))}")
 
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from subprocess import SubprocessError
 
 from pydantic import ValidationError
 
@@ -33,15 +32,11 @@ from runners.launch_checks import (
 )
 from runners.preflight.capacity import RANK_BYTES
 from runners.preflight.layers import Breaks, Check, broken, checked
-from runners.stacks.build_step import BuildStepError
-from runners.stacks.environment import NoSpaceError, Recipe, build, built
+from runners.stacks.environment import BUILD_ERRORS, Recipe, build, built
 from runners.stacks.host import NotOnHostError, host_python
-from runners.stacks.kept import NotStartedError
 from runners.stacks.measured import ProbeError
-from runners.stacks.platform_tree import UnknownPlatformError
 from runners.stacks.provision import found_program
 from runners.stacks.provision import observed as seen_inside
-from runners.stacks.torch_build import UnreadableReportError
 from service.domain.difference import ABSENT
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
@@ -65,14 +60,6 @@ ABOVE = (Layer.WEIGHTS, Layer.CAPACITY, Layer.SERVER, Layer.ANSWER)
 NO_STACK = "no stack is named: --stack says inside which Python to look"
 NO_MODEL = "it is looked at when a plan's model is served"
 NO_CLIENT = "the client belongs to a plan and is looked at with it"
-_BUILD_ERRORS = (
-    BuildStepError,
-    NoSpaceError,
-    NotStartedError,
-    SubprocessError,
-    UnknownPlatformError,
-    UnreadableReportError,
-)
 
 
 class NotBuiltError(LookupError):
@@ -145,7 +132,7 @@ def _checks(
     try:
         python = _python(question.stack, question, settings)
         installed = seen_inside(question.stack, python, os.environ)
-    except (NotBuiltError, NotOnHostError, ProbeError, *_BUILD_ERRORS) as error:
+    except (NotBuiltError, NotOnHostError, ProbeError, *BUILD_ERRORS) as error:
         amiss = Breaks(redacted_text(str(error)), "build it with --build, or put it there")
         return (*lower, Check(Layer.PACKAGES, lambda _: amiss))
     observed = _with_absent(question.stack.stack, {**installed, **device.facts()})

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from subprocess import SubprocessError
 
 from runners import reports
 from runners.benchmarks import client as benchmark_client
@@ -43,13 +42,10 @@ from runners.preflight.layers import Check, Found, Works
 from runners.run_job import LayerBrokenError, Prepared, Stop, Tell
 from runners.stacks import container
 from runners.stacks import server as servers
-from runners.stacks.build_step import BuildStepError
 from runners.stacks.container import EngineError, ended, pids_of
-from runners.stacks.environment import NoSpaceError, Recipe, build
+from runners.stacks.environment import BUILD_ERRORS, Recipe, build
 from runners.stacks.host import NotOnHostError
-from runners.stacks.kept import NotStartedError
 from runners.stacks.measured import ProbeError
-from runners.stacks.platform_tree import UnknownPlatformError
 from runners.stacks.provision import (
     Provisioned,
     Site,
@@ -60,7 +56,6 @@ from runners.stacks.provision import (
 )
 from runners.stacks.server_flags import server_flags
 from runners.stacks.tiny_model import MAKER, TinyLlama, TinyModelError, made
-from runners.stacks.torch_build import UnreadableReportError
 from runners.stacks.wheels import WheelDamagedError, put_together
 from service.client import RefusedError
 from service.domain.difference import ABSENT
@@ -75,15 +70,6 @@ from service.formats.orders import JobOrder, ModelOrder, Progress
 LAUNCHES_KEPT = 20
 CPU = "cpu"
 LOG_READ_BYTES = reports.LOG_TAIL_BYTES
-_BUILD_ERRORS = (
-    BuildStepError,
-    NoSpaceError,
-    NotStartedError,
-    SubprocessError,
-    UnknownPlatformError,
-    UnreadableReportError,
-    WheelDamagedError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +299,7 @@ class HostSteps:
             wheels = {each.file: put_together(each, self._lock) for each in ordered.wheels}
             recipe = Recipe(self._lock(ordered.lock), ordered.torch, ordered.platform, wheels)
             built = build(recipe, cache=self.cache, variables=self.variables, progress=progress)
-        except _BUILD_ERRORS as error:
+        except (*BUILD_ERRORS, WheelDamagedError) as error:
             remedy = "read the build's log; it is built anew on the next attempt"
             raise LayerBrokenError(layer, str(error), remedy) from error
         except RefusedError as error:

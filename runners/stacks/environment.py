@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import IO
 
 from runners.stacks import build_commands
-from runners.stacks.build_step import Progress, Workshop
-from runners.stacks.platform_tree import platform_version
+from runners.stacks.build_step import BuildStepError, Progress, Workshop
+from runners.stacks.kept import NotStartedError
+from runners.stacks.platform_tree import UnknownPlatformError, platform_version
+from runners.stacks.torch_build import UnreadableReportError
 from service.domain.key import content_key, short
 from service.domain.redaction import redacted_bytes
 
@@ -35,6 +38,17 @@ class NoSpaceError(OSError):
             f"building a stack needs {FREE_BYTES / 1e9:.0f} GB free at {folder}, and there are "
             f"{free_bytes / 1e9:.1f} GB; set XDG_CACHE_HOME to a larger disk, or free some space"
         )
+
+
+# All that build() may raise because an environment cannot be had.
+BUILD_ERRORS = (
+    BuildStepError,
+    NoSpaceError,
+    NotStartedError,
+    subprocess.SubprocessError,
+    UnknownPlatformError,
+    UnreadableReportError,
+)
 
 
 @dataclass(frozen=True, slots=True)
