@@ -29,11 +29,13 @@ class _Waiting(Generic[Question, Answer]):
 
 
 class Together(Generic[Question, Answer]):
-    """Does in one thread, and in one go, whatever has come since the last go was begun.
+    """Does in one go whatever has come since the last go was begun.
 
     do: answers each in its place, with what became of it or with the error to raise. name: what
     two have in common that must not be done in one go. for_all: errors of do that would meet each
     alone as well; after any other error each is done alone, so that none costs the others theirs.
+    goes: how many may be under way at one time, each in a thread of its own: while one waits for
+    the database, another is made ready.
     """
 
     def __init__(
@@ -42,27 +44,30 @@ class Together(Generic[Question, Answer]):
         *,
         name: Callable[[Question], Hashable],
         for_all: tuple[type[Exception], ...],
+        goes: int = 1,
     ) -> None:
         self._do = do
         self._name = name
         self._for_all = for_all
         self._waiting: deque[_Waiting[Question, Answer]] = deque()
-        self._at_work = False
+        self._goes = goes
+        self._at_work = 0
         self._changing = Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="together")
+        self._thread = ThreadPoolExecutor(goes, thread_name_prefix="together")
 
     async def __call__(self, asked: Question) -> Answer:
         """Return the answer once it is done; whatever went wrong is raised."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         with self._changing:
             self._waiting.append(_Waiting(asked, answer))
-            idle, self._at_work = not self._at_work, True
+            idle = self._at_work < self._goes
+            self._at_work += idle
         if idle:
             self._thread.submit(self._work)
         return await answer
 
     def close(self) -> None:
-        """Finish what waits, then end the thread."""
+        """Finish what waits, then end the threads."""
         self._thread.shutdown()
 
     def _work(self) -> None:
@@ -71,7 +76,7 @@ class Together(Generic[Question, Answer]):
             time.sleep(GATHER_S)
 
     def _taken(self) -> Sequence[_Waiting[Question, Answer]]:
-        """Return what is done in the next go; nothing says that the thread's work is over."""
+        """Return what is done in the next go; nothing says that this thread's work is over."""
         batch: list[_Waiting[Question, Answer]] = []
         names: set[Hashable] = set()
         with self._changing:
@@ -81,7 +86,7 @@ class Together(Generic[Question, Answer]):
                     break
                 names.add(name)
                 batch.append(self._waiting.popleft())
-            self._at_work = bool(batch)
+            self._at_work -= not batch
         return batch
 
     def _answers(self, batch: Sequence[_Waiting[Question, Answer]]) -> Sequence[_Told[Answer]]:

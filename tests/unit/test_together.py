@@ -132,3 +132,32 @@ def test_who_gave_up_waiting_holds_nobody_up(together: Together[int, int], doing
         return await first + await second
 
     assert asyncio.run(asyncio.wait_for(asked(), 20)) == 40
+
+
+def test_no_more_goes_are_under_way_at_one_time_than_asked_for(doing: Doing) -> None:
+    at_work = threading.Semaphore(0)
+
+    def counted(asked: Sequence[int]) -> Sequence[int | Exception]:
+        at_work.release()
+        return doing(asked)
+
+    together: Together[int, int] = Together(
+        counted, name=lambda number: number, for_all=(AwayError,), goes=2
+    )
+
+    async def asked() -> Sequence[int]:
+        waiting = []
+        for number in (1, 2):
+            waiting.append(asyncio.ensure_future(together(number)))
+            assert await asyncio.to_thread(at_work.acquire, timeout=10)
+        waiting += [asyncio.ensure_future(together(number)) for number in (3, 4)]
+        await asyncio.sleep(0)
+        assert doing.goes == [[1], [2]]
+        doing.let_go.set()
+        return await asyncio.gather(*waiting)
+
+    answers = asyncio.run(asyncio.wait_for(asked(), 20))
+    together.close()
+
+    assert answers == [10, 20, 30, 40]
+    assert {number for go in doing.goes for number in go} == {1, 2, 3, 4}
