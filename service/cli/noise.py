@@ -19,7 +19,7 @@ from service.formats.noise import NoiseRead, Spread
 
 # Enough launches for a spread to be known to about a third; a prior helps below.
 LAUNCHES = 6
-HEADER = ("cell", "metric", "launch", "seed", "residual", "known from")
+HEADER = ("cell", "metric", "launch", "seed", "residual", "hosts", "known from")
 
 
 def noise(
@@ -77,6 +77,7 @@ def print_noise(found: Sequence[NoiseRead]) -> None:
             _spread(each.launch),
             _spread(each.seed),
             _spread(each.residual),
+            _spread(each.hosts),
             _known_from(each),
         )
         for each in found

@@ -12,6 +12,7 @@ from service.stats.variance import Expected, pooled
 from service.store import conditions, noise
 from service.store.database import ReadSession
 from service.store.noise import NoiseKey, SessionNoise
+from service.usecases.tell_hosts_apart import tell_hosts_apart
 
 
 def list_noise(
@@ -29,12 +30,14 @@ def list_noise(
     wanted = {key.cell.condition_key for key in told} if told is not None else set(condition_keys)
     known = conditions.by_key(session, wanted)
     found = noise.of_conditions(session, wanted, host=host)
+    apart = tell_hosts_apart(session, wanted)
     return tuple(
         NoiseRead.of(
             key.cell,
             noise_of(key, sessions),
             title(known[key.cell.condition_key]),
             {told_by.session_id: told_by.run_ids for told_by in sessions},
+            apart=apart.get((key.cell, key.metric)),
         )
         for key, sessions in sorted(found.items(), key=lambda item: _order(item[0]))
         if told is None or key in told

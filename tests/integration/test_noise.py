@@ -1,5 +1,6 @@
 """Noise of what is stored: from equal launches alone, and never a session's own word."""
 
+import math
 from pathlib import Path
 from uuid import UUID
 
@@ -35,13 +36,19 @@ OTHER = builders.stack("0.5.20")
 
 
 def do_session(
-    engine: Engine, key: str, *, arms: tuple[Stack, ...] = (OLD,) * 4, slower: float = 1.0
+    engine: Engine,
+    key: str,
+    *,
+    arms: tuple[Stack, ...] = (OLD,) * 4,
+    slower: float = 1.0,
+    host: str = "h1",
+    host_slower: float = 1.0,
 ) -> UUID:
     """Do a session whose launches differ by LUCK, and its new stack's by slower as well."""
     order = builders.session_order(arms=arms, baseline=OLD if OLD in arms and NEW in arms else None)
     session_id = path.submit(engine, order, key)
-    while (job := path.claim(engine)) is not None:
-        scale = slower if job.stack.key == NEW.key else 1.0
+    while (job := path.claim(engine, builders.claim(f"on-{host}", host=host))) is not None:
+        scale = host_slower * (slower if job.stack.key == NEW.key else 1.0)
         path.do_job(engine, job, scale=scale * LUCK[job.ordinal % len(LUCK)])
     return session_id
 
@@ -92,6 +99,21 @@ def test_sessions_add_up(engine: Engine) -> None:
 
     assert set(ttft.sessions) == {first, second}
     assert ttft.launch.freedom == 6
+
+
+def test_two_hosts_under_one_stack_tell_how_much_hosts_differ(engine: Engine) -> None:
+    do_session(engine, "one")
+    alone = of_metric(noise(engine, do_session(engine, "two")), "ttft_p50")
+    elsewhere = do_session(engine, "three", host="h2", host_slower=1.10)
+
+    beside = of_metric(noise(engine, elsewhere), "ttft_p50")
+
+    assert (alone.hosts.spread, alone.hosts.freedom) == (0.0, 0.0)
+    assert beside.hosts.freedom == 1
+    # Two hosts' levels lie ln 1.10 apart: their standard deviation is that over the root of two.
+    assert beside.hosts.spread == pytest.approx(math.log(1.10) / math.sqrt(2), rel=0.02)
+    # The launch's part is each host's own, and nothing of the other is in it.
+    assert beside.launch.spread == pytest.approx(alone.launch.spread)
 
 
 def test_one_launch_of_each_stack_tells_nothing(engine: Engine) -> None:
