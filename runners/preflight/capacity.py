@@ -43,7 +43,7 @@ def estimate(folder: Path, conditions: Sequence[Condition], *, cards: int) -> Es
     """Return what a launch of these cells should take of each of its cards."""
     tokens = max((_tokens(condition) for condition in conditions), default=0)
     first = next(iter(conditions), None)
-    token = _token_bytes(_config(folder), first) if first else None
+    token = _token_bytes(config_of(folder), first) if first else None
     return Estimate(weights_bytes(folder) // cards, token, tokens)
 
 
@@ -66,7 +66,8 @@ def _tokens(condition: Condition) -> int:
     return tokens_in_flight(condition) or traffic.input_tokens + traffic.output_tokens
 
 
-def _config(folder: Path) -> Mapping[str, Any]:
+def config_of(folder: Path) -> Mapping[str, Any]:
+    """Return a model's own config, of its text part where it has several; empty if unreadable."""
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         return dict(read.get("text_config") or read)
@@ -98,7 +99,12 @@ def _width(config: Mapping[str, Any]) -> int:
 
 
 def _value_bytes(config: Mapping[str, Any], condition: Condition) -> int | None:
-    model = condition.model
-    asked = (model.kv_dtype, model.dtype, config.get("torch_dtype"), config.get("dtype"))
+    asked = condition.model.kv_dtype
+    return value_bytes(config, condition.model.dtype if asked in {"", "auto"} else asked)
+
+
+def value_bytes(config: Mapping[str, Any], dtype: str) -> int | None:
+    """Return the bytes of a value in that dtype, or in the config's for 'auto'; None: unknown."""
+    asked = (dtype, config.get("torch_dtype"), config.get("dtype"))
     name = next((each for each in asked if each and each != "auto"), "")
     return 1 if str(name).startswith("fp8") else _BYTES.get(str(name))

@@ -68,6 +68,18 @@ def job_counts(session: ReadSession, session_ids: Collection[UUID]) -> Sequence[
     return [JobCount(*row) for row in rows]
 
 
+def cells(session: ReadSession, session_ids: Collection[UUID]) -> Mapping[UUID, int]:
+    """Return how many cells the largest launch of each of some sessions measures."""
+    if not session_ids:
+        return {}
+    rows = session.execute(
+        select(JobRow.session_id, func.max(JobRow.cells))
+        .where(JobRow.session_id.in_(session_ids))
+        .group_by(JobRow.session_id)
+    )
+    return {**dict.fromkeys(session_ids, 0), **{row[0]: row[1] for row in rows}}
+
+
 def jobs_by_pool(session: ReadSession, states: Collection[str]) -> Mapping[tuple[str, str], int]:
     """Return how many jobs each pool has in some states, by pool and state."""
     rows = session.execute(

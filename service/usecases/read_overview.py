@@ -35,8 +35,10 @@ from service.usecases.read_screens import answers_of
 SESSIONS = 10
 NIGHT = timedelta(hours=24)
 NIGHT_SESSIONS = 50
-# A session takes seconds to judge, and whoever looks should not wait for ten of them.
-JUDGED_AT_ONCE = 1
+# A session of more cells takes seconds to judge: whoever looks does not wait for it.
+CELLS_AT_ONCE = 50
+# What was kept of a session before creep was looked for is told anew.
+WITH_CREEP = "with creep"
 JUDGED_WELL = (Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.INCONCLUSIVE)
 AT_WORK = (JobState.CLAIMED.value, JobState.LOST.value)
 
@@ -53,29 +55,43 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What was said of sessions, by id, and what of it had to be judged now."""
+    """What was said of sessions, by id, and what of it had to be judged now.
+
+    later: the newest session that nobody judged yet and that is too large to be waited for.
+    """
 
     told: Mapping[UUID, CellsTold]
     fresh: Sequence[Judged]
+    later: EndedSession | None
 
     @classmethod
     def of(cls, session: ReadSession, ended: Iterable[EndedSession], view: View) -> Self:
-        """Return what is said of some sessions; only a few that nobody judged yet are judged."""
+        """Return what is said of some sessions; of those that nobody judged yet, a small one is."""
         by_subject = {digest("session", str(each.id), view.channel): each for each in ended}
         wanted = _rests_on(session, by_subject, view)
         answers = dict(judged.known(session, wanted))
-        unknown = [subject for subject in by_subject if subject not in answers]
-        fresh = [
-            Judged(subject, wanted[subject], _judged(session, by_subject[subject].id, view))
-            for subject in unknown[:JUDGED_AT_ONCE]
-        ]
+        unknown = [each for subject, each in by_subject.items() if subject not in answers]
+        cells = overview.cells(session, [each.id for each in unknown])
+        small = [each for each in unknown if cells[each.id] <= CELLS_AT_ONCE]
+        fresh = [judge_ended(session, each, view) for each in small[:1]]
+        large = [each for each in unknown if cells[each.id] > CELLS_AT_ONCE]
         answers |= {each.subject: each.answer for each in fresh}
-        told = {by_subject[key].id: _told(answer["outcomes"]) for key, answer in answers.items()}
-        return cls(told, fresh)
+        told = {
+            by_subject[key].id: _told(answer["outcomes"], answer["creeping"])
+            for key, answer in answers.items()
+        }
+        return cls(told, fresh, large[0] if large else None)
 
 
-def read_overview(session: ReadSession, view: View) -> tuple[OverviewRead, Sequence[Judged]]:
-    """Return the overview, and what had to be judged for it and may be kept."""
+def judge_ended(session: ReadSession, ended: EndedSession, view: View) -> Judged:
+    """Return what is said of one session, to be kept."""
+    subject = digest("session", str(ended.id), view.channel)
+    rests_on = _rests_on(session, {subject: ended}, view)[subject]
+    return Judged(subject, rests_on, _judged(session, ended.id, view))
+
+
+def read_overview(session: ReadSession, view: View) -> tuple[OverviewRead, Telling]:
+    """Return the overview, and what was told for it: some of it may be kept, some is to come."""
     shown = sessions.newest(session, limit=SESSIONS)
     night = overview.ended_within(session, NIGHT, limit=NIGHT_SESSIONS)
     among = {each.id: each for each in (*night, *_ended(shown))}
@@ -92,7 +108,7 @@ def read_overview(session: ReadSession, view: View) -> tuple[OverviewRead, Seque
         ),
         newest_run_at=overview.newest_run(session),
     )
-    return read, telling.fresh
+    return read, telling
 
 
 def _ended(shown: Sequence[StoredSession]) -> list[EndedSession]:
@@ -112,6 +128,7 @@ def _rests_on(
     return {
         subject: digest(
             view.rule,
+            WITH_CREEP,
             str(each.finished_at),
             str(taken.get(each.id)),
             str(pins) if each.baseline_stack_key is None else None,
@@ -121,16 +138,22 @@ def _rests_on(
 
 
 def _judged(session: ReadSession, session_id: UUID, view: View) -> dict[str, Any]:
-    verdicts = judge_session(session, session_id, baseline=None, channel=view.channel)
-    return {"outcomes": Counter(cell.comparison.outcome.value for cell in verdicts.cells)}
+    verdicts = judge_session(
+        session, session_id, baseline=None, channel=view.channel, looking_back=True
+    )
+    return {
+        "outcomes": Counter(cell.comparison.outcome.value for cell in verdicts.cells),
+        "creeping": sum(bool(cell.creep) for cell in verdicts.cells),
+    }
 
 
-def _told(outcomes: Mapping[str, int]) -> CellsTold:
+def _told(outcomes: Mapping[str, int], creeping: int) -> CellsTold:
     found = {Outcome(name): cells for name, cells in outcomes.items()}
     return CellsTold(
         cells=sum(found.values()),
         no_alarm=sum(found.get(outcome, 0) for outcome in JUDGED_WELL),
         outcomes=found,
+        creeping=creeping,
     )
 
 
@@ -148,7 +171,7 @@ def _night(
         until=max(each.finished_at for each in night),
         sessions=len(night),
         untold=len(night) - len(known),
-        told=_told(outcomes),
+        told=_told(outcomes, sum(each.creeping for each in known)),
         screen=answers_of(session, [each.id for each in night]),
     )
 

@@ -18,11 +18,12 @@ from service.store import schema
 from service.store.artefacts import ArtefactFiles
 from service.store.database import create_database
 from tests.browser.scene import Scene, many, play
+from tests.browser.stories import deviate, play_gate, play_nights
 from tests.integration.serving import Clock, application, served
 from tests.tracked_files import ROOT
 
 WEB = ROOT / "web/dist"
-WAIT_MS = 10_000
+WAIT_MS = 15_000
 CELLS_MANY = 1000
 INSTALL = "apt-get install chromium fonts-noto-cjk"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -73,6 +74,15 @@ class Service:
     scene: Scene
     engine: Engine
     files: ArtefactFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """Where the pages are looked at: the scene's service, and the addresses of two others."""
+
+    scene: Service
+    nights: str
+    gated: str
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -139,9 +149,11 @@ def serving(place: Path, scene: Scene) -> Iterator[Service]:
 def service(
     played: tuple[Path, Scene], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Service]:
-    """Serve the scene to tests that change nothing."""
+    """Serve the scene, with an incident in it, to tests that change nothing."""
     place = tmp_path_factory.mktemp("read") / "place"
     shutil.copytree(played[0], place)
+    with opened(place) as (engine, _):
+        deviate(engine, played[1])
     with serving(place, played[1]) as running:
         yield running
 
@@ -153,6 +165,47 @@ def own_service(played: tuple[Path, Scene], tmp_path: Path) -> Iterator[Service]
     shutil.copytree(played[0], place)
     with serving(place, played[1]) as running:
         yield running
+
+
+@pytest.fixture(scope="package")
+def nights_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play two weeks of nights once, into a database of which a test may have a copy."""
+    place = tmp_path_factory.mktemp("nights")
+    with opened(place) as (engine, _):
+        play_nights(engine)
+    return place
+
+
+@pytest.fixture(scope="package")
+def nights(nights_place: Path, played: tuple[Path, Scene]) -> Iterator[str]:
+    """Serve the nights to tests that change nothing."""
+    with serving(nights_place, played[1]) as running:
+        yield running.url
+
+
+@pytest.fixture
+def own_nights(nights_place: Path, played: tuple[Path, Scene], tmp_path: Path) -> Iterator[str]:
+    """Serve a copy of the nights to one test, which may change it."""
+    place = tmp_path / "nights"
+    shutil.copytree(nights_place, place)
+    with serving(place, played[1]) as running:
+        yield running.url
+
+
+@pytest.fixture(scope="package")
+def gated(played: tuple[Path, Scene], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a gate that found something, and a stack that breaks."""
+    place = tmp_path_factory.mktemp("gated")
+    with opened(place) as (engine, _):
+        play_gate(engine)
+    with serving(place, played[1]) as running:
+        yield running.url
+
+
+@pytest.fixture(scope="package")
+def everywhere(service: Service, nights: str, gated: str) -> Everywhere:
+    """Return every service that tests only look at."""
+    return Everywhere(service, nights, gated)
 
 
 @pytest.fixture(scope="package")

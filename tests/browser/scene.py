@@ -30,6 +30,14 @@ HOSTS = ("kl-01", "kl-02")
 SPEED = (1.0, 1.002, 0.998, 1.081, 0.962, 0.957)
 LOG_LINES = 1200
 CELLS_OF_A_LAUNCH = 500
+# What the runner writes beside a repeat: two cards, once a second.
+CARD_COLUMNS = "seconds,card,memory_bytes,memory_used,busy,clock_hz,clock,temperature_c,power_w\n"
+CARDS = CARD_COLUMNS + "".join(
+    f"{second}.00,{card},{7.1e10 + card * 1e9:.7g},0.69,{0.9 - second / 500:.3f},1.45e+09,,"
+    f"{60 + card + second / 10:.1f},{310 + card}\n"
+    for second in range(60)
+    for card in range(2)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +278,8 @@ def _run(job: JobOrder, cell: int, random: Random, now: datetime, launch: float)
             },
         }
     )
+    cards = builders.artefact(CARDS.encode(), "repeat-1.cards.csv")
+    sent = sent.model_copy(update={"artefacts": (*sent.artefacts, cards)})
     return sent.model_copy(update=_flaw(place, cell, job.ordinal))
 
 

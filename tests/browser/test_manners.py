@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from service.domain.token import Scope
 from service.store.database import writing
 from service.usecases.issue_token import issue_token
 from tests.browser.catalogue import word
-from tests.browser.conftest import CHINESE, ENGLISH, Look, Service
+from tests.browser.conftest import CHINESE, ENGLISH, WAIT_MS, Everywhere, Look, Service
+from tests.browser.places import PLACES, address
 from tests.integration.builders import NOW, PROTOCOL
 from tests.tracked_files import ROOT
 
@@ -37,52 +38,18 @@ TIMES = """() => new Promise((done) => {
 })"""
 
 
-def paths(service: Service) -> dict[str, str]:
-    """Return an address of each page, with something on it."""
-    scene = service.scene
-    old, new = scene.stacks[2:4]
-    condition = scene.conditions[2].key
-    return {
-        "overview": "/",
-        "matrix": f"/matrix?stack={new.key}",
-        "series": f"/series?condition={condition}&protocol={PROTOCOL.key}",
-        "compare": f"/compare?baseline={old.key}&candidate={new.key}",
-        "runs": "/runs",
-        "hosts": "/hosts",
-        "queue": "/queue",
-        "session": f"/queue/{scene.open_session}",
-        "baselines": "/baselines?history=1",
-        "run": "/runs/",
-    }
-
-
-PAGES = (
-    "overview", "matrix", "series", "compare", "runs", "hosts", "queue", "session", "baselines",
-    "run",
-)  # fmt: skip
-
-
-def address(page: Page, service: Service, name: str) -> str:
-    """Return where a page is; a run's has to be asked for."""
-    path = paths(service)[name]
-    if name == "run":
-        answer = page.request.get(f"{service.url}/api/v1/runs?limit=1&state=measured")
-        path += str(answer.json()["runs"][0]["id"])
-    return service.url + path
-
-
 def settled(page: Page) -> None:
     """Wait until nothing on the page is waited for."""
     expect(page.locator("h1").first).to_be_visible()
-    expect(page.locator(".skeleton, .refreshing")).to_have_count(0)
+    expect(page.locator(".skeleton, .refreshing")).to_have_count(0, timeout=WAIT_MS)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PLACES)
 def test_a_page_has_no_serious_fault_for_readers_who_do_not_see(
-    opener: Callable[..., Page], service: Service, name: str
+    opener: Callable[..., Page], everywhere: Everywhere, name: str
 ) -> None:
     page = opener(bypass_csp=True)
-    page.goto(address(page, service, name))
+    page.goto(address(page, everywhere, name))
     settled(page)
 
     page.add_script_tag(path=AXE)
@@ -100,44 +67,29 @@ def serious(found: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_paints_soon_and_nothing_on_it_moves(
-    english: Page, service: Service, name: str
+@pytest.mark.parametrize("name", PLACES)
+def test_a_page_paints_soon_and_nothing_on_it_moves_or_comes_from_elsewhere(
+    english: Page, everywhere: Everywhere, name: str
 ) -> None:
-    english.goto(address(english, service, name))
+    url = address(english, everywhere, name)
+    asked: list[str] = []
+    english.on("request", lambda request: asked.append(request.url))
+    english.goto(url)
     settled(english)
 
     seen = english.evaluate(TIMES)
 
     assert 0 < seen["paint"] < PAINT_MS
     assert seen["shift"] < SHIFT
+    ours = url.split("/", 3)[2]
+    assert [each for each in asked if each.split("/", 3)[2] != ours] == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_a_telephone_and_asks_nothing_of_other_hosts(
-    opener: Callable[..., Page], service: Service, name: str
-) -> None:
-    page = opener(Look("zh", "light", width=390))
-    asked: list[str] = []
-
-    def keep(request: Request) -> None:
-        asked.append(request.url)
-
-    page.on("request", keep)
-    page.goto(address(page, service, name))
-    settled(page)
-
-    sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-    whole, shown = page.evaluate(sizes)
-    assert whole <= shown
-    assert [url for url in asked if not url.startswith(service.url)] == []
-
-
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PLACES)
 def test_a_failed_answer_keeps_the_page_and_may_be_asked_for_again(
-    english: Page, service: Service, name: str
+    english: Page, everywhere: Everywhere, name: str
 ) -> None:
-    url = address(english, service, name)
+    url = address(english, everywhere, name)
     english.route("**/api/v1/**", lambda route: route.fulfill(status=500, body="{}"))
     english.goto(url)
     problem = english.locator(".problem").first
@@ -179,7 +131,7 @@ def test_a_slow_answer_is_waited_for_with_the_page_in_place(
 def test_an_address_is_a_permanent_link(
     english: Page, opener: Callable[..., Page], service: Service
 ) -> None:
-    english.goto(paths(service)["matrix"].join([service.url, ""]))
+    english.goto(f"{service.url}/matrix?stack={service.scene.stacks[3].key}")
     english.get_by_label(word("en", "matrix.words")).fill("tp2 1024")
     english.get_by_label(word("en", "field.outcome"), exact=True).select_option("regressed")
     expect(english.locator("table.heat tbody tr")).to_have_count(1)
@@ -291,7 +243,7 @@ def test_where_a_token_is_needed_the_page_asks_for_it_and_keeps_it_in_the_tab(
 def test_a_thousand_cells_are_drawn_filtered_and_scrolled_smoothly(
     english: Page, large_url: str
 ) -> None:
-    english.request.get(f"{large_url}/api/v1/matrix?limit=1000")  # judged once, and kept
+    english.request.get(f"{large_url}/api/v1/matrix?limit=1000", timeout=60_000)  # judged once
     english.goto(f"{large_url}/matrix")
     rows = english.locator("table.heat tbody tr")
     expect(rows).to_have_count(1000)
@@ -326,7 +278,8 @@ def test_a_series_of_a_hundred_thousand_runs_is_drawn_whole(
     english.route("**/api/v1/series?*", newest)
     english.route("**/api/v1/series/outline?*", outline)
 
-    english.goto(service.url + paths(service)["series"])
+    condition = service.scene.conditions[2].key
+    english.goto(f"{service.url}/series?condition={condition}&protocol={PROTOCOL.key}")
 
     expect(english.get_by_text("of 100,000 runs")).to_be_visible()
     english.locator(".chart .u-over").hover(position={"x": 700, "y": 100})
@@ -370,6 +323,7 @@ def test_every_page_speaks_one_language(
 
     names = (
         "overview",
+        "incidents",
         "events",
         "matrix",
         "series",
@@ -381,5 +335,6 @@ def test_every_page_speaks_one_language(
         "queue",
         "hosts",
         "baselines",
+        "settings",
     )
     assert places == [word(look.language, f"nav.{name}") for name in names]

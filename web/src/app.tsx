@@ -21,12 +21,15 @@ const PAGES: [RegExp, Fetched][] = [
   [/^\/hosts$/, () => import("./pages/hosts")],
   [/^\/queue$/, () => import("./pages/queue")],
   [/^\/queue\/([0-9a-f-]+)$/, () => import("./pages/session")],
+  [/^\/incidents$/, () => import("./pages/incidents")],
+  [/^\/incidents\/([0-9a-f-]+)$/, () => import("./pages/incident")],
   [/^\/events$/, () => import("./pages/events")],
   [/^\/events\/([0-9a-f-]+)$/, () => import("./pages/event")],
   [/^\/gates$/, () => import("./pages/gates")],
   [/^\/gates\/([0-9a-f-]+)$/, () => import("./pages/gate")],
   [/^\/compat$/, () => import("./pages/compat")],
   [/^\/upgrade$/, () => import("./pages/upgrade")],
+  [/^\/settings$/, () => import("./pages/settings")],
   [/^\/baselines$/, () => import("./pages/baselines")],
 ];
 

@@ -48,6 +48,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/attributions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return attributions, of one incident or of all, the newest begun first.
+         */
+        get: operations["read_all_api_v1_attributions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/attributions/{attribution_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read One
+         * @description Return one attribution: how far it is, what it cost, and its answer so far.
+         */
+        get: operations["read_one_api_v1_attributions__attribution_id__get"];
+        /**
+         * Tell
+         * @description Store how far a search is; a later report replaces it, and what has ended stays.
+         */
+        put: operations["tell_api_v1_attributions__attribution_id__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/baselines": {
         parameters: {
             query?: never;
@@ -66,6 +110,110 @@ export interface paths {
          * @description Pin a stack as the baseline of the cells it was measured in.
          */
         post: operations["pin_api_v1_baselines_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/baselines/moves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Moves
+         * @description Return every move of baselines: who, when, why, and each cell's from and to.
+         */
+        get: operations["read_moves_api_v1_baselines_moves_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/baselines/moves/{move_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo
+         * @description Put back what a move replaced, by a move of its own.
+         */
+        post: operations["undo_api_v1_baselines_moves__move_id__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/baselines/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Rules
+         * @description Return the rules by which channels get a first baseline, the newest first.
+         */
+        get: operations["read_rules_api_v1_baselines_rules_get"];
+        put?: never;
+        /**
+         * Add Rule
+         * @description Let the first accepted run of some stacks become the baseline of cells that had none.
+         */
+        post: operations["add_rule_api_v1_baselines_rules_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/baselines/rules/{rule_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End
+         * @description End a rule; the baselines that it gave stay.
+         */
+        post: operations["end_api_v1_baselines_rules__rule_id__end_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/communication": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Messages
+         * @description Return the share of TTFT and TPOT that is communication, cell by cell of a session.
+         */
+        get: operations["read_messages_api_v1_communication_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -280,6 +428,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/confirms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return confirms, the newest asked first.
+         */
+        get: operations["read_all_api_v1_confirms_get"];
+        put?: never;
+        /**
+         * Begin
+         * @description Measure an event's cells again on both stacks; one that is not over yet is answered.
+         */
+        post: operations["begin_api_v1_confirms_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/confirms/{confirm_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description Return one confirm: how far it is, what it cost, and what each look said.
+         */
+        get: operations["read_api_v1_confirms__confirm_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/confirms/{confirm_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel
+         * @description Cancel what is queued at once, and what runs at its next sign of life.
+         */
+        post: operations["cancel_api_v1_confirms__confirm_id__cancel_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/confirms/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Budget
+         * @description Return what confirms may cost, and what those of the last 24 hours do.
+         */
+        get: operations["budget_api_v1_confirms_budget_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description Return throughput and latency over the measured loads, and the highest that keeps limits.
+         *
+         *     Loads are never read between two that were measured, nor beyond the highest.
+         */
+        get: operations["read_api_v1_curves_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -329,7 +583,7 @@ export interface paths {
         };
         /**
          * Read All
-         * @description Return the newest gates, newest first.
+         * @description Return the newest gates, newest first, and what each says by now.
          */
         get: operations["read_all_api_v1_gates_get"];
         put?: never;
@@ -1044,6 +1298,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scaling": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description Return every pair of one and several cards that one stack measured alike on one host.
+         */
+        get: operations["read_api_v1_scaling_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -1260,7 +1534,7 @@ export interface paths {
         };
         /**
          * Verdicts
-         * @description Judge each cell of the session's candidate stacks against its baseline.
+         * @description Judge each cell of the session's candidates against baseline and last accepted stack.
          */
         get: operations["verdicts_api_v1_sessions__session_id__verdicts_get"];
         put?: never;
@@ -1331,6 +1605,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return every token ever made, by name, without secrets.
+         */
+        get: operations["read_all_api_v1_tokens_get"];
+        put?: never;
+        /**
+         * Add
+         * @description Make a token; its secret is in this answer and nowhere else.
+         */
+        post: operations["add_api_v1_tokens_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{name}/revocation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke
+         * @description End a token at once, and what it was rotated from; once is enough.
+         */
+        post: operations["revoke_api_v1_tokens__name__revocation_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/waivers": {
         parameters: {
             query?: never;
@@ -1369,6 +1687,90 @@ export interface paths {
          * @description Take a waiver back before its time.
          */
         post: operations["revoke_api_v1_waivers__waiver_id__revocation_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return every webhook, without its address and secret, and how its deliveries stand.
+         */
+        get: operations["read_all_api_v1_webhooks_get"];
+        put?: never;
+        /**
+         * Add
+         * @description Let a webhook be told of incidents and verdicts; its secrets are never answered again.
+         */
+        post: operations["add_api_v1_webhooks_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove
+         * @description Tell a webhook nothing any more, and forget its address and secret.
+         */
+        post: operations["remove_api_v1_webhooks__webhook_id__removal_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test
+         * @description Put a test on its way; the worker sends it within seconds, and its delivery tells.
+         */
+        post: operations["test_api_v1_webhooks__webhook_id__test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Deliveries
+         * @description Return what was or is to be told, the newest first.
+         */
+        get: operations["read_deliveries_api_v1_webhooks_deliveries_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1446,7 +1848,7 @@ export interface components {
          * @description The closed list of what people do that is audited.
          * @enum {string}
          */
-        Act: "import" | "pin" | "withdraw" | "restore" | "declare" | "retract" | "qualify" | "schedule" | "unschedule" | "pause" | "resume" | "order" | "cancel" | "drain" | "gate" | "waive" | "revoke" | "issue" | "rotate" | "open" | "triage" | "merge" | "split" | "reopen" | "verify";
+        Act: "import" | "pin" | "undo" | "withdraw" | "restore" | "declare" | "retract" | "qualify" | "schedule" | "unschedule" | "pause" | "resume" | "order" | "cancel" | "drain" | "gate" | "waive" | "revoke" | "issue" | "rotate" | "open" | "triage" | "merge" | "split" | "reopen" | "verify" | "confirm" | "attribute";
         /**
          * ActDone
          * @description A person says that the change, or the rollback, is made, and each point of its list done.
@@ -1500,9 +1902,10 @@ export interface components {
          * AdviceRead
          * @description The answer to whether one may move from one stack to another.
          *
-         *     known: whether the wanted stack has a key that anything was measured of. scope: what must be
-         *     restarted. moves_with: components that must move too, by a declared constraint. command: what
-         *     measures exactly the missing cells; None where nothing is missing or no plan is known.
+         *     said: sentence in both languages. known: whether the wanted stack has a key that anything was
+         *     measured of. scope: what must be restarted. moves_with: components that must move too, by a
+         *     declared constraint. command: what measures exactly the missing cells; None where nothing is
+         *     missing or no plan is known.
          */
         AdviceRead: {
             answer: components["schemas"]["service__domain__advice__Answer"];
@@ -1523,6 +1926,7 @@ export interface components {
             /** Moves With */
             moves_with: string[];
             nearest: components["schemas"]["Nearest"] | null;
+            said: components["schemas"]["Said"];
             scope: components["schemas"]["SwapScope"] | null;
             /** Sentence */
             sentence: string;
@@ -1609,6 +2013,143 @@ export interface components {
             value: string | null;
         };
         /**
+         * AttributionAnswer
+         * @description What an attribution came to.
+         *
+         *     outcome: of the bad stack against the good one. followed: None where it is not regressed, so
+         *     there is nothing to attribute. most_combos: what a single culprit takes at most. cause, found,
+         *     reason: what was found; None where nothing was searched. explained: what stored launches of the
+         *     two stacks settled differently, told before anything is measured. stopped: why it ended before
+         *     it could tell, empty where it did not.
+         */
+        AttributionAnswer: {
+            /** Bad */
+            bad: string;
+            cause?: components["schemas"]["Cause"] | null;
+            /**
+             * Combos
+             * @default []
+             */
+            combos: components["schemas"]["ComboRead"][];
+            /**
+             * Explained
+             * @default []
+             */
+            explained: string[];
+            followed: components["schemas"]["FollowedRead"] | null;
+            /**
+             * Found
+             * @default []
+             */
+            found: components["schemas"]["StepRead"][];
+            /** Good */
+            good: string;
+            /** Most Combos */
+            most_combos: number;
+            outcome: components["schemas"]["Outcome"];
+            /** Plan */
+            plan: string;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Steps */
+            steps: components["schemas"]["StepRead"][];
+            /**
+             * Stopped
+             * @default
+             */
+            stopped: string;
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version: 1;
+        };
+        /**
+         * AttributionRead
+         * @description An attribution as it is stored: how far it is, what it cost, and its answer so far.
+         */
+        AttributionRead: {
+            answer: components["schemas"]["AttributionAnswer"];
+            /**
+             * Bad Stack Key
+             * @description A SHA-256 in hex.
+             */
+            bad_stack_key: string;
+            /** Budget Card S */
+            budget_card_s: number | null;
+            /** Card S */
+            card_s: number;
+            /**
+             * Changed At
+             * Format: date-time
+             */
+            changed_at: string;
+            /**
+             * Good Stack Key
+             * @description A SHA-256 in hex.
+             */
+            good_stack_key: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Incident Id */
+            incident_id: string | null;
+            /** Launches */
+            launches: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Started By */
+            started_by: string;
+            state: components["schemas"]["service__domain__attribution__State"];
+        };
+        /**
+         * AttributionReport
+         * @description How far a search is, as whoever searches tells it; a later report replaces it.
+         *
+         *     incident_id: of the incident whose cause is searched for, None where a person named the stacks.
+         *     budget_card_s: card-seconds that it may spend, None for no limit. launches, card_s: what it
+         *     spent so far; what was measured before cost nothing.
+         */
+        AttributionReport: {
+            answer: components["schemas"]["AttributionAnswer"];
+            /**
+             * Bad Stack Key
+             * @description A SHA-256 in hex.
+             */
+            bad_stack_key: string;
+            /** Budget Card S */
+            budget_card_s?: number | null;
+            /**
+             * Card S
+             * @default 0
+             */
+            card_s: number;
+            /**
+             * Good Stack Key
+             * @description A SHA-256 in hex.
+             */
+            good_stack_key: string;
+            /** Incident Id */
+            incident_id?: string | null;
+            /**
+             * Launches
+             * @default 0
+             */
+            launches: number;
+            state: components["schemas"]["service__domain__attribution__State"];
+            /** Who */
+            who?: string | null;
+        };
+        /**
          * AuditRead
          * @description One act. before, after: what the thing was and became; null for nothing.
          */
@@ -1672,7 +2213,8 @@ export interface components {
          * @description What to pin: a stack, by key, first digits or name, for the cells it was measured in.
          *
          *     session_id: only the cells measured in that session. condition_keys: only these conditions.
-         *     why: kept beside the pin. who: a person's name; a token's name is kept where there is one.
+         *     why: kept beside the pin. release: the release that it is pinned for, in words.
+         *     who: a person's name; a token's name is kept where there is one.
          */
         BaselinePin: {
             /**
@@ -1685,6 +2227,8 @@ export interface components {
              * @default []
              */
             condition_keys: string[];
+            /** Release */
+            release?: string | null;
             /** Session Id */
             session_id?: string | null;
             /**
@@ -1760,6 +2304,12 @@ export interface components {
          */
         Better: "lower" | "higher";
         /**
+         * Bound
+         * @description What stands above the highest load that keeps the limits.
+         * @enum {string}
+         */
+        Bound: "the next measured load breaks a limit" | "of the next measured load it cannot be told" | "no higher load was measured" | "no measured load certainly keeps the limits";
+        /**
          * Broken
          * @description The lowest layer of the stack that did not work, and what was seen there.
          */
@@ -1772,6 +2322,18 @@ export interface components {
              * @default
              */
             remedy: string;
+        };
+        /**
+         * BudgetRead
+         * @description What confirms may cost. spent: of the last 24 hours; one that runs counts as planned.
+         */
+        BudgetRead: {
+            /** Automatic */
+            automatic: boolean;
+            each: components["schemas"]["CostRead"];
+            left: components["schemas"]["CostRead"];
+            night: components["schemas"]["CostRead"];
+            spent: components["schemas"]["CostRead"];
         };
         /**
          * BuildOrder
@@ -1803,6 +2365,20 @@ export interface components {
             wheels: components["schemas"]["WheelOrder"][];
         };
         /**
+         * CapacityRead
+         * @description The highest load up to which every measured one keeps the limits.
+         *
+         *     amount, goodput_per_card: null where no load certainly keeps them. goodput_per_card: output
+         *     tokens per second at that load. cards_needed: null where no traffic was asked about.
+         */
+        CapacityRead: {
+            /** Amount */
+            amount: number | null;
+            bound: components["schemas"]["Bound"];
+            cards_needed: components["schemas"]["CardsNeededRead"] | null;
+            goodput_per_card: components["schemas"]["LevelRead"] | null;
+        };
+        /**
          * Cards
          * @description The accelerators that serve: what they are, and how many.
          */
@@ -1816,6 +2392,24 @@ export interface components {
             /** @default solo */
             occupancy: components["schemas"]["Occupancy"];
         };
+        /**
+         * CardsNeededRead
+         * @description Cards for the traffic asked about, in whole servers.
+         *
+         *     expected: by the level. most: by its lower bound, null where there is none.
+         */
+        CardsNeededRead: {
+            /** Expected */
+            expected: number;
+            /** Most */
+            most: number | null;
+        };
+        /**
+         * Cause
+         * @description What kind of answer an attribution is.
+         * @enum {string}
+         */
+        Cause: "single" | "interaction" | "several" | "inseparable" | "held" | "untold";
         /**
          * CellAdvice
          * @description One cell of an upgrade: the expected change of each metric, with its interval.
@@ -1839,6 +2433,12 @@ export interface components {
             /** Kv Before */
             kv_before: number | null;
             layer: components["schemas"]["Layer"] | null;
+            /** Loaded Concurrency */
+            loaded_concurrency?: number | null;
+            /** Loaded Distance */
+            loaded_distance?: number | null;
+            /** Loaded Tolerance */
+            loaded_tolerance?: number | null;
             /** Measured At */
             measured_at: string | null;
             outcome: components["schemas"]["Outcome"] | null;
@@ -1854,13 +2454,58 @@ export interface components {
             verdicts: components["schemas"]["MetricVerdict"][];
         };
         /**
+         * CellCommunication
+         * @description One cell of one stack: what of its time is communication. reason: why nothing is estimated.
+         *
+         *     launches: whose curve and values it rests on.
+         */
+        CellCommunication: {
+            /** Concurrency */
+            concurrency: number | null;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            decode: components["schemas"]["PhaseRead"] | null;
+            /** Host */
+            host: string;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Launches */
+            launches: string[];
+            prefill: components["schemas"]["PhaseRead"] | null;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            stack: components["schemas"]["StackNamed"];
+            /** Title */
+            title: string;
+            /** Tp */
+            tp: number;
+        };
+        /**
          * CellComparison
          * @description One cell of a candidate stack against its baseline.
          *
          *     baseline_stack_key: None where no baseline is known. resolution: what the two servers settled
-         *     differently by themselves, which may explain a change.
+         *     differently by themselves, which may explain a change. accepted: the candidate against the last
+         *     stack that was accepted between the two, None where there is none. creep: the metrics whose sum
+         *     of steps is beyond the tolerance, and no step of them.
          */
         CellComparison: {
+            accepted?: components["schemas"]["ComparisonRead"] | null;
+            /** Accepted Stack Key */
+            accepted_stack_key?: string | null;
+            /** Accepted Stack Name */
+            accepted_stack_name?: string | null;
             /** Against */
             against: ("control" | "pinned" | "stored") | null;
             /** Baseline Launches */
@@ -1884,6 +2529,11 @@ export interface components {
              * @description A SHA-256 in hex.
              */
             condition_key: string;
+            /**
+             * Creep
+             * @default []
+             */
+            creep: components["schemas"]["CreepRead"][];
             /** Host */
             host: string | null;
             /**
@@ -1938,11 +2588,17 @@ export interface components {
          * @description How many cells of candidate stacks there are, and what was said of them.
          *
          *     outcomes: the number of cells with each outcome that occurs. no_alarm: those that were judged
-         *     and did not get worse: improved, unchanged or inconclusive.
+         *     and did not get worse: improved, unchanged or inconclusive. creeping: those that are worse than
+         *     the baseline by many steps, none of which is beyond the tolerance.
          */
         CellsTold: {
             /** Cells */
             cells: number;
+            /**
+             * Creeping
+             * @default 0
+             */
+            creeping: number;
             /** No Alarm */
             no_alarm: number;
             /** Outcomes */
@@ -2005,12 +2661,18 @@ export interface components {
          *
          *     incarnation: new with each start of the runner's process, so the service knows that whatever
          *     an earlier life of it held is lost. chips: what it can serve on. cards: how many it owns.
+         *     held: their names, the same for whoever looks from this host; no two runners name one card.
          */
         Claim: {
             /** Cards */
             cards: number;
             /** Chips */
             chips: string[];
+            /**
+             * Held
+             * @default []
+             */
+            held: string[];
             /** Host */
             host: string;
             /**
@@ -2037,6 +2699,59 @@ export interface components {
             tool: string;
             /** Version */
             version: string;
+        };
+        /**
+         * ComboRead
+         * @description One combo that was measured in turn with the good stack, and where its number lies.
+         *
+         *     at_bad: the parts that it has from the bad stack. candidates: the parts among which it was to
+         *     tell. verdict: of the metric that is followed, and None where the combo broke. cached: an
+         *     earlier session had measured it in this way already.
+         */
+        ComboRead: {
+            /** At Bad */
+            at_bad: string[];
+            /** Broken */
+            broken: string | null;
+            /** Cached */
+            cached: boolean;
+            /**
+             * Candidates
+             * @default []
+             */
+            candidates: string[];
+            level: components["schemas"]["Level"];
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /**
+             * Stack Key
+             * @description A SHA-256 in hex.
+             */
+            stack_key: string;
+            /** Stack Name */
+            stack_name: string;
+            verdict: components["schemas"]["VerdictRead"] | null;
+        };
+        /**
+         * CommunicationRead
+         * @description The cells of a session, by model and layout and then by input length, and slow links.
+         */
+        CommunicationRead: {
+            /** Cells */
+            cells: components["schemas"]["CellCommunication"][];
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /**
+             * Slow Links
+             * @default []
+             */
+            slow_links: string[];
         };
         /**
          * ComparisonRead
@@ -2076,7 +2791,8 @@ export interface components {
          *     layer, finding: where it broke and what was seen, or why runs of an untested cell do not count.
          *     usable, broken, spoiled: runs that may be judged, that broke, that count for nothing. metric
          *     and the four after it: the metric that worsened most against the baseline. distance: how far
-         *     answers moved from the baseline's; distance_tolerance: what launches of one stack differ by.
+         *     answers moved from the baseline's, asked one by one; distance_tolerance: what launches of one
+         *     stack differ by; the three loaded: the same at saturation, with so many requests in flight.
          *     run_id, host, measured_at: the newest run, which is the evidence.
          */
         CompatCell: {
@@ -2104,6 +2820,12 @@ export interface components {
             /** Kv Tokens */
             kv_tokens: number | null;
             layer: components["schemas"]["Layer"] | null;
+            /** Loaded Concurrency */
+            loaded_concurrency?: number | null;
+            /** Loaded Distance */
+            loaded_distance?: number | null;
+            /** Loaded Tolerance */
+            loaded_tolerance?: number | null;
             /** Low */
             low: number | null;
             /** Measured At */
@@ -2149,7 +2871,8 @@ export interface components {
          * CompatEntry
          * @description One line of the table. model, card_model: None for a stack without a run anywhere.
          *
-         *     contradictions: where what was measured and what somebody declared are at odds.
+         *     contradictions: where what was measured and what somebody declared are at odds;
+         *     contradicted: the same in both languages.
          */
         CompatEntry: {
             /**
@@ -2165,6 +2888,11 @@ export interface components {
             components: {
                 [key: string]: string;
             };
+            /**
+             * Contradicted
+             * @default []
+             */
+            contradicted: components["schemas"]["Said"][];
             /**
              * Contradictions
              * @default []
@@ -2186,7 +2914,7 @@ export interface components {
         };
         /**
          * CompatHistory
-         * @description A cell's stacks, oldest built first, and in a sentence where it turned.
+         * @description A cell's stacks, oldest built first, and in a sentence where it turned, in both languages.
          */
         CompatHistory: {
             /** Component */
@@ -2198,6 +2926,7 @@ export interface components {
             condition_key: string;
             /** Past */
             past: components["schemas"]["CompatPast"][];
+            said: components["schemas"]["Said"];
             /** Sentence */
             sentence: string;
             /** Title */
@@ -2300,6 +3029,12 @@ export interface components {
             distance_tolerance?: number | null;
             /** Kv Tokens */
             kv_tokens?: number | null;
+            /** Loaded Concurrency */
+            loaded_concurrency?: number | null;
+            /** Loaded Distance */
+            loaded_distance?: number | null;
+            /** Loaded Tolerance */
+            loaded_tolerance?: number | null;
         };
         /**
          * Component
@@ -2402,10 +3137,217 @@ export interface components {
             tp: number;
         };
         /**
+         * ConfirmCell
+         * @description One metric of one cell that is measured again.
+         *
+         *     evidence: of the screen, in standard errors. suspected: the change it saw, a ratio, positive is
+         *     worse. verdict: of the newest look, by launches of this confirm alone; null before the first.
+         */
+        ConfirmCell: {
+            /**
+             * Baseline Launches
+             * @default 0
+             */
+            baseline_launches: number;
+            /**
+             * Candidate Launches
+             * @default 0
+             */
+            candidate_launches: number;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Evidence */
+            evidence: number;
+            /** Metric */
+            metric: string;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /**
+             * Run Ids
+             * @default []
+             */
+            run_ids: string[];
+            /** Suspected */
+            suspected: number;
+            /** Title */
+            title: string;
+            verdict?: components["schemas"]["VerdictRead"] | null;
+        };
+        /**
+         * ConfirmCounts
+         * @description How many confirms wait, run, or ended with which word.
+         */
+        ConfirmCounts: {
+            /**
+             * Improved
+             * @default 0
+             */
+            improved: number;
+            /**
+             * Inconclusive
+             * @default 0
+             */
+            inconclusive: number;
+            /**
+             * Regressed
+             * @default 0
+             */
+            regressed: number;
+            /**
+             * Running
+             * @default 0
+             */
+            running: number;
+            /**
+             * Unchanged
+             * @default 0
+             */
+            unchanged: number;
+            /**
+             * Waiting
+             * @default 0
+             */
+            waiting: number;
+        };
+        /**
+         * ConfirmLook
+         * @description One planned look. launches: of each arm. confidence: of each cell's interval at this look.
+         *
+         *     outcome: null where more launches were to tell.
+         */
+        ConfirmLook: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Cells */
+            cells: components["schemas"]["ConfirmCell"][];
+            /** Confidence */
+            confidence: number;
+            /** Launches */
+            launches: number;
+            outcome: components["schemas"]["Outcome"] | null;
+        };
+        /**
+         * ConfirmOrder
+         * @description Which event's cells are to be measured again by a person's wish, and why.
+         *
+         *     launches, card_s: what this one may cost, instead of the service's setting for one event; what
+         *     all may cost in 24 hours holds all the same.
+         */
+        ConfirmOrder: {
+            /** Card S */
+            card_s?: number | null;
+            /**
+             * Event Id
+             * Format: uuid
+             */
+            event_id: string;
+            /** Launches */
+            launches?: number | null;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ConfirmPage
+         * @description Confirms, the newest asked first; cursor asks for those before them.
+         */
+        ConfirmPage: {
+            /** Confirms */
+            confirms: components["schemas"]["ConfirmRead"][];
+            /** Cursor */
+            cursor: string | null;
+        };
+        /**
+         * ConfirmRead
+         * @description A confirm. planned: what it costs at most; spent: so far; limit: what it may cost.
+         *
+         *     session_id: null where no launch was begun. interleaved: false where canary and control hosts
+         *     spoke, before and after. counts: launches of each arm at the looks planned. burn_in: launches
+         *     of each arm thrown away first. confidence: all cells and looks together. reason: why it waits,
+         *     what it does, or why it ended so. cells: as of the newest look.
+         */
+        ConfirmRead: {
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /** Asked By */
+            asked_by: string;
+            /**
+             * Baseline Stack Key
+             * @description A SHA-256 in hex.
+             */
+            baseline_stack_key: string;
+            /** Baseline Stack Name */
+            baseline_stack_name: string;
+            /** Burn In */
+            burn_in: number;
+            /**
+             * Candidate Stack Key
+             * @description A SHA-256 in hex.
+             */
+            candidate_stack_key: string;
+            /** Candidate Stack Name */
+            candidate_stack_name: string;
+            /** Cells */
+            cells: components["schemas"]["ConfirmCell"][];
+            /** Confidence */
+            confidence: number;
+            /** Counts */
+            counts: number[];
+            direction: components["schemas"]["Direction"];
+            /** Ended At */
+            ended_at: string | null;
+            ended_by: components["schemas"]["Ending"] | null;
+            /**
+             * Event Id
+             * Format: uuid
+             */
+            event_id: string;
+            /** Host */
+            host: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Incident Id */
+            incident_id: string | null;
+            /** Interleaved */
+            interleaved: boolean;
+            limit: components["schemas"]["CostRead"];
+            /** Looks */
+            looks: components["schemas"]["ConfirmLook"][];
+            outcome: components["schemas"]["Outcome"] | null;
+            planned: components["schemas"]["CostRead"];
+            /** Reason */
+            reason: string;
+            /** Session Id */
+            session_id: string | null;
+            spent: components["schemas"]["CostRead"];
+            /** Started At */
+            started_at: string | null;
+            state: components["schemas"]["service__domain__confirm__State"];
+            /** Why */
+            why: string;
+        };
+        /**
          * ConstraintFinding
          * @description A declared constraint beside the wanted stack, and beside what was measured of it.
          *
-         *     contradicted: the stack works, and by this constraint it should not.
+         *     said: words in both languages. contradicted: the stack works, and by this constraint it
+         *     should not.
          */
         ConstraintFinding: {
             /**
@@ -2416,6 +3358,7 @@ export interface components {
             held: components["schemas"]["Held"];
             /** Name */
             name: string;
+            said: components["schemas"]["Said"];
             /** Source */
             source: string;
             /**
@@ -2459,6 +3402,8 @@ export interface components {
         /**
          * ContainerOrder
          * @description An image by name and digest, the Python in it, and what is mounted into it.
+         *
+         *     wheels: laid over it for a launch, each in place of what is installed under its name.
          */
         ContainerOrder: {
             /** Digest */
@@ -2485,6 +3430,21 @@ export interface components {
              * @default 32g
              */
             shm_size: string;
+            /**
+             * Wheels
+             * @default []
+             */
+            wheels: components["schemas"]["WheelOrder"][];
+        };
+        /**
+         * CostRead
+         * @description Launches and card-seconds; the loading of weights is part of each launch.
+         */
+        CostRead: {
+            /** Card S */
+            card_s: number;
+            /** Launches */
+            launches: number;
         };
         /**
          * Counts
@@ -2505,6 +3465,71 @@ export interface components {
             proposals: components["schemas"]["ProposalRead"][];
             /** Seconds */
             seconds: number;
+        };
+        /**
+         * CreepRead
+         * @description A metric beyond its tolerance since the baseline, to which the last step added less.
+         *
+         *     worsening, low, high: against the baseline; step: against the last accepted stack. Ratios,
+         *     positive is worse.
+         */
+        CreepRead: {
+            /** High */
+            high: number;
+            /** Low */
+            low: number;
+            /** Metric */
+            metric: string;
+            /** Step */
+            step: number;
+            /** Tolerance */
+            tolerance: number;
+            /** Worsening */
+            worsening: number;
+        };
+        /**
+         * CurveRead
+         * @description Cells that differ in the amount of their load alone, on one host, by one protocol.
+         *
+         *     sides: in the order of the stacks asked for; one that was not measured here is not there.
+         */
+        CurveRead: {
+            /** Cards */
+            cards: number;
+            fields: components["schemas"]["ConditionFields"];
+            /** Host */
+            host: string;
+            load: components["schemas"]["Load"];
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /** Sides */
+            sides: components["schemas"]["SideRead"][];
+            /** Title */
+            title: string;
+        };
+        /**
+         * CurvesRead
+         * @description Curves, those with the most loads first. confidence: of every pair of bounds.
+         *
+         *     traffic: output tokens per second that cards are counted for. Servers beside each other are
+         *     taken not to slow one another.
+         */
+        CurvesRead: {
+            /** Confidence */
+            confidence: number;
+            /** Curves */
+            curves: components["schemas"]["CurveRead"][];
+            /** Limits */
+            limits: components["schemas"]["LimitRead"][];
+            /** Metrics */
+            metrics: string[];
+            /** Stacks */
+            stacks: components["schemas"]["StackNamed"][];
+            /** Traffic */
+            traffic: number | null;
         };
         /**
          * Decision
@@ -2548,7 +3573,7 @@ export interface components {
         };
         /**
          * DeclaredRead
-         * @description A constraint in force. words: it as a sentence.
+         * @description A constraint in force. words: it as a sentence; said: the same in both languages.
          *
          *     broken_by: stacks that do not keep to it. contradicted_by: those of them that work.
          */
@@ -2565,6 +3590,7 @@ export interface components {
             declared_at: string;
             /** Declared By */
             declared_by: string;
+            said?: components["schemas"]["Said"] | null;
             /** Words */
             words: string;
         };
@@ -2617,6 +3643,47 @@ export interface components {
             unknown: string[];
         };
         /**
+         * DeliveryRead
+         * @description A notification on its way to a webhook. next_at: of the next try, null when it is over.
+         */
+        DeliveryRead: {
+            /** Attempts */
+            attempts: number;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            kind: components["schemas"]["NotificationKind"];
+            /** Last Error */
+            last_error: string | null;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Next At */
+            next_at: string | null;
+            /** Sent At */
+            sent_at: string | null;
+            state: components["schemas"]["DeliveryState"];
+            /** Title */
+            title: string;
+            /**
+             * Webhook Id
+             * Format: uuid
+             */
+            webhook_id: string;
+            /** Webhook Name */
+            webhook_name: string;
+        };
+        /**
+         * DeliveryState
+         * @description Where a notification is on its way to a webhook.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "sent" | "given up";
+        /**
          * Difference
          * @description One field with its value on both sides; an absent field reads '(absent)'.
          */
@@ -2663,9 +3730,11 @@ export interface components {
         };
         /**
          * DossierCell
-         * @description One cell of a dossier: the change on the canary less that on the control.
+         * @description One cell of a dossier: the change on the canary less that on the control, or interleaved.
          *
-         *     control: how far the control moved by itself, worst metric first, as a ratio.
+         *     control: how far the control moved by itself, worst metric first, as a ratio; None without
+         *     one. launches: that count, of the canary before and after and of the control before and
+         *     after; of the old and the new stack where both were measured in turn.
          */
         DossierCell: {
             /** Control */
@@ -2703,10 +3772,25 @@ export interface components {
             restored: components["schemas"]["DossierCell"][] | null;
         };
         /**
+         * Ending
+         * @description What ended a confirm; only a look tells more than that it is not known.
+         *
+         *     NOT_INTERLEAVED: a component that needs a reboot changed, so canary and control hosts speak.
+         * @enum {string}
+         */
+        Ending: "look" | "budget" | "lost" | "broken" | "cancelled" | "nobody came" | "not interleaved" | "nothing to measure";
+        /**
          * EventDetail
          * @description An event with the runs it came from: those of the listed cells, from its change on.
+         *
+         *     confirms: the newest asked first.
          */
         EventDetail: {
+            /**
+             * Confirms
+             * @default []
+             */
+            confirms: components["schemas"]["ConfirmRead"][];
             event: components["schemas"]["EventRead"];
             /** Run Ids */
             run_ids: string[];
@@ -2867,6 +3951,31 @@ export interface components {
              * @default false
              */
             handed_back: boolean;
+        };
+        /**
+         * FollowedRead
+         * @description The cell and metric that is followed: the one in which the bad stack is surest to be worse.
+         *
+         *     explained: what the two servers settled differently, told before any combo is measured.
+         */
+        FollowedRead: {
+            /** Cached */
+            cached: boolean;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Explained */
+            explained: string[];
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /** Title */
+            title: string;
+            verdict: components["schemas"]["VerdictRead"];
         };
         /**
          * GateAnswer
@@ -3206,7 +4315,10 @@ export interface components {
         };
         /**
          * GateListed
-         * @description A gate in a list: as little as tells which it is.
+         * @description A gate in a list: as little as tells which it is, and what it says.
+         *
+         *     outcome, exit_code: as its answer has them now, with the waivers and incidents of now; None as
+         *     long as it runs, and where it was not told yet. host: where it was measured, or None.
          */
         GateListed: {
             /**
@@ -3218,13 +4330,32 @@ export interface components {
             asked_by: string;
             /** Base */
             base: string;
+            /** Base Stack Key */
+            base_stack_key?: string | null;
             /** Candidate */
             candidate: string;
+            /** Candidate Stack Key */
+            candidate_stack_key?: string | null;
+            /** Channel */
+            channel?: string | null;
+            /** Exit Code */
+            exit_code?: number | null;
+            /** Finished At */
+            finished_at?: string | null;
+            /** Host */
+            host?: string | null;
             /**
              * Id
              * Format: uuid
              */
             id: string;
+            /**
+             * Mode
+             * @default remote
+             * @enum {string}
+             */
+            mode: "local" | "remote";
+            outcome?: components["schemas"]["Outcome"] | null;
             /** Plan */
             plan: string;
             /**
@@ -3425,6 +4556,8 @@ export interface components {
         /**
          * HostOrder
          * @description An environment that lies on the host already. python: its path, or its name on the path.
+         *
+         *     wheels: laid over it for a launch, each in place of what is installed under its name.
          */
         HostOrder: {
             /**
@@ -3434,6 +4567,11 @@ export interface components {
             kind: "host";
             /** Python */
             python: string;
+            /**
+             * Wheels
+             * @default []
+             */
+            wheels: components["schemas"]["WheelOrder"][];
         };
         /**
          * Imported
@@ -3649,9 +4787,21 @@ export interface components {
         };
         /**
          * IncidentDetail
-         * @description An incident and what was done to it, oldest first.
+         * @description An incident, what was done to it, oldest first, and the searches for its cause.
+         *
+         *     attributions: the newest begun first. confirms: the newest asked first.
          */
         IncidentDetail: {
+            /**
+             * Attributions
+             * @default []
+             */
+            attributions: components["schemas"]["AttributionRead"][];
+            /**
+             * Confirms
+             * @default []
+             */
+            confirms: components["schemas"]["ConfirmRead"][];
             /** History */
             history: components["schemas"]["AuditRead"][];
             incident: components["schemas"]["IncidentRead"];
@@ -3834,6 +4984,12 @@ export interface components {
             state: "queued" | "claimed" | "lost" | "reported" | "given up" | "cancelled";
         };
         /**
+         * Kept
+         * @description Whether a load keeps the limits: by the whole interval, or not at all certainly.
+         * @enum {string}
+         */
+        Kept: "kept" | "unsure" | "broken" | "unmeasured";
+        /**
          * KeyedCondition
          * @description A condition beside its key.
          */
@@ -3857,6 +5013,12 @@ export interface components {
             key: string;
             protocol: components["schemas"]["Protocol"];
         };
+        /**
+         * Kind
+         * @description What the time of a phase's messages goes into.
+         * @enum {string}
+         */
+        Kind: "many small" | "few large";
         /**
          * LaunchOrder
          * @description One server process from start to stop, and the cells measured in it.
@@ -3891,7 +5053,7 @@ export interface components {
          * LaunchRead
          * @description One server process. observed: versions by component name; drift: where a pin said another.
          *
-         *     answer: mean log-probability of each prompt of the fixed set. runs: of it, in no order.
+         *     answer: mean log-probability of each prompt of the fixed set; loaded_answer: in a full batch.
          */
         LaunchRead: {
             /** Answer */
@@ -3913,6 +5075,7 @@ export interface components {
              * Format: uuid
              */
             job_id: string;
+            loaded_answer?: components["schemas"]["LoadedAnswer"] | null;
             /** Observed */
             observed: {
                 [key: string]: string;
@@ -3946,6 +5109,7 @@ export interface components {
          *
          *     observed: versions by component name, as seen inside the measured environment.
          *     answer: mean log-probability of each prompt of the fixed set, kept beside speed.
+         *     loaded_answer: the same under the largest load of the launch; None where nobody asked.
          */
         LaunchReport: {
             /**
@@ -3973,6 +5137,7 @@ export interface components {
              * Format: uuid
              */
             launch_id: string;
+            loaded_answer?: components["schemas"]["LoadedAnswer"] | null;
             /** Observed */
             observed?: {
                 [key: string]: string;
@@ -4052,6 +5217,36 @@ export interface components {
             state: "works" | "broken" | "skipped";
         };
         /**
+         * Level
+         * @description Where a combo's number lies: with the good stack's, the bad one's, between, or nobody knows.
+         *
+         *     broken: it did not come up or cannot be judged, so nothing is known of its speed.
+         * @enum {string}
+         */
+        Level: "as the good stack" | "as the bad stack" | "between the two" | "untold" | "broken";
+        /**
+         * LevelRead
+         * @description A level in its base unit, and its bounds; null where one launch alone tells it.
+         */
+        LevelRead: {
+            /** High */
+            high: number | null;
+            /** Level */
+            level: number;
+            /** Low */
+            low: number | null;
+        };
+        /**
+         * LimitRead
+         * @description The most that a latency may be, in seconds.
+         */
+        LimitRead: {
+            /** Metric */
+            metric: string;
+            /** Most */
+            most: number;
+        };
+        /**
          * Limits
          * @description How long each step of a job may take, in seconds.
          */
@@ -4115,6 +5310,42 @@ export interface components {
          * @enum {string}
          */
         Load: "closed" | "open" | "batch";
+        /**
+         * LoadedAnswer
+         * @description What the fixed prompts gave in a full batch: mean log-probability of each.
+         *
+         *     concurrency: requests in flight, the fixed prompts among them.
+         */
+        LoadedAnswer: {
+            /** Concurrency */
+            concurrency: number;
+            /** Log Probabilities */
+            log_probabilities: number[];
+        };
+        /**
+         * LoadRead
+         * @description One measured load of one stack. amount: requests in flight, or per second.
+         *
+         *     throughput: output tokens per second of one server. latencies: in seconds, by metric name;
+         *     what was not measured is not there. kept: whether it keeps the limits; null without limits.
+         */
+        LoadRead: {
+            /** Amount */
+            amount: number;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            kept: components["schemas"]["Kept"] | null;
+            /** Latencies */
+            latencies: {
+                [key: string]: components["schemas"]["LevelRead"];
+            };
+            /** Launches */
+            launches: number;
+            throughput: components["schemas"]["LevelRead"] | null;
+        };
         /**
          * MatrixRead
          * @description Rows of the matrix, by key; cursor asks for more and is None at the end.
@@ -4248,6 +5479,86 @@ export interface components {
             weights_digest: string;
         };
         /**
+         * MovedCell
+         * @description A cell of a move: the stacks it was and is held to; null for none.
+         */
+        MovedCell: {
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** From Stack Key */
+            from_stack_key: string | null;
+            /** From Stack Name */
+            from_stack_name: string | null;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /** Title */
+            title: string;
+            /** To Stack Key */
+            to_stack_key: string | null;
+            /** To Stack Name */
+            to_stack_name: string | null;
+        };
+        /**
+         * MoveKind
+         * @description What moved a baseline: a person, a release, a rule, an accepted incident, or taking back.
+         * @enum {string}
+         */
+        MoveKind: "pin" | "release" | "policy" | "accept" | "undo";
+        /**
+         * MovePage
+         * @description Moves, the newest first; cursor asks for those before them.
+         */
+        MovePage: {
+            /** Cursor */
+            cursor: string | null;
+            /** Moves */
+            moves: components["schemas"]["MoveRead"][];
+        };
+        /**
+         * MoveRead
+         * @description One act on the baselines of a channel: who, when, why, and each cell's from and to.
+         *
+         *     kind: pin by a person, release, policy (a channel's rule), accept (of an incident) or undo.
+         *     undoes: the move that it took back; undone_by: the one that took it back.
+         */
+        MoveRead: {
+            /** Cells */
+            cells: components["schemas"]["MovedCell"][];
+            /** Channel */
+            channel: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Incident Id */
+            incident_id: string | null;
+            kind: components["schemas"]["MoveKind"];
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Made By */
+            made_by: string;
+            /** Release */
+            release: string | null;
+            /** Rule Id */
+            rule_id: string | null;
+            /** Undoes */
+            undoes: string | null;
+            /** Undone By */
+            undone_by: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
          * Nearest
          * @description The tested stack that differs least from one that was never tested.
          */
@@ -4288,6 +5599,8 @@ export interface components {
          *
          *     launch, seed, residual: of log values, which for a few percent is of ratios; residual.freedom
          *     is 0 where the residual is part of the launch. launches, sessions, run_ids: what it rests on.
+         *     hosts: between all hosts that measured the cell under one stack; its freedom is 0 where one host
+         *     alone did. No comparison meets it, since each stays on one host.
          */
         NoiseRead: {
             /**
@@ -4297,6 +5610,13 @@ export interface components {
             condition_key: string;
             /** Host */
             host: string;
+            /**
+             * @default {
+             *       "spread": 0,
+             *       "freedom": 0
+             *     }
+             */
+            hosts: components["schemas"]["Spread"];
             launch: components["schemas"]["Spread"];
             /** Launches */
             launches: number;
@@ -4317,11 +5637,17 @@ export interface components {
             title: string;
         };
         /**
+         * NotificationKind
+         * @description The closed list of what is announced. verdict: of a confirm that ended, and of a night.
+         * @enum {string}
+         */
+        NotificationKind: "incident opened" | "incident answered" | "incident fixed" | "verdict" | "test";
+        /**
          * Noun
          * @description The closed list of what it is done to.
          * @enum {string}
          */
-        Noun: "baseline" | "constraint" | "qualification" | "gate" | "incident" | "run" | "runner" | "session" | "schedule" | "token" | "waiver";
+        Noun: "baseline" | "constraint" | "qualification" | "gate" | "incident" | "confirm" | "run" | "runner" | "session" | "schedule" | "token" | "rule" | "waiver" | "webhook";
         /**
          * Occupancy
          * @description Whether other work may share the host's cards while a cell is measured.
@@ -4397,14 +5723,58 @@ export interface components {
             tp: number;
         };
         /**
+         * PartRead
+         * @description One thing in which the stacks differ; '(absent)' where one lacks it.
+         */
+        PartRead: {
+            /** Bad */
+            bad: string;
+            /** Good */
+            good: string;
+            /** Name */
+            name: string;
+            scope: components["schemas"]["SwapScope"];
+        };
+        /**
          * Phase
-         * @description When a qualification measures both of its hosts.
+         * @description When a qualification measures: both stacks in turn, or both hosts around a change.
          * @enum {string}
          */
-        Phase: "before" | "after" | "restored";
+        Phase: "together" | "before" | "after" | "restored";
+        /**
+         * PhaseRead
+         * @description The communication of a decoded token, or of a prefill.
+         *
+         *     message_bytes: of one sum over the cards. messages: how many of a forward pass. pass_bytes: of
+         *     a whole pass. passes: how many a prefill takes. seconds: estimated from the measured curve.
+         *     measured_s: median TPOT or TTFT. share: the estimate over it. at_least: the measured time holds
+         *     other requests' passes as well, so that the true share of communication is no lower.
+         */
+        PhaseRead: {
+            /**
+             * At Least
+             * @default false
+             */
+            at_least: boolean;
+            kind: components["schemas"]["Kind"];
+            /** Measured S */
+            measured_s: number;
+            /** Message Bytes */
+            message_bytes: number;
+            /** Messages */
+            messages: number;
+            /** Pass Bytes */
+            pass_bytes: number;
+            /** Passes */
+            passes: number;
+            /** Seconds */
+            seconds: number;
+            /** Share */
+            share: number;
+        };
         /**
          * PhaseSessions
-         * @description The sessions that measure both hosts in a phase.
+         * @description The sessions that measure the hosts in a phase; both stacks in turn have no control.
          */
         PhaseSessions: {
             /**
@@ -4412,11 +5782,8 @@ export interface components {
              * Format: uuid
              */
             canary: string;
-            /**
-             * Control
-             * Format: uuid
-             */
-            control: string;
+            /** Control */
+            control?: string | null;
             phase: components["schemas"]["Phase"];
         };
         /**
@@ -4511,14 +5878,23 @@ export interface components {
         /**
          * ProposalRead
          * @description One proposal: why, how many cells, how long it takes the cards, and its command.
+         *
+         *     said: the reason in both languages. seconds: card time, from what the cells took when they were
+         *     measured before. assumed: the cells that nobody measured, which count with a fixed figure.
          */
         ProposalRead: {
+            /**
+             * Assumed
+             * @default 0
+             */
+            assumed: number;
             /** Cells */
             cells: number;
             /** Command */
             command: string | null;
             /** Name */
             name: string;
+            said: components["schemas"]["Said"];
             /** Seconds */
             seconds: number;
             /** Why */
@@ -4558,7 +5934,7 @@ export interface components {
             canary: string;
             changed?: components["schemas"]["DoneRead"] | null;
             /** Control */
-            control: string;
+            control: string | null;
             decided?: components["schemas"]["DoneRead"] | null;
             decision?: components["schemas"]["Decision"] | null;
             /** Plan */
@@ -4570,22 +5946,27 @@ export interface components {
                     [key: string]: string;
                 };
             };
+            /** @default crossover */
+            way: components["schemas"]["Way"];
         };
         /**
          * QualificationOrder
          * @description An upgrade to be qualified.
          *
-         *     plan: what is measured. canary: the host that is changed. control: one that is not.
+         *     plan: what is measured. canary: the host that is changed, or that measures both stacks in turn.
+         *     control: one that is not changed; only a crossover needs it. way: None for the one that the
+         *     swap scope of what changes asks for.
          */
         QualificationOrder: {
             /** Canary */
             canary: string;
             /** Control */
-            control: string;
+            control?: string | null;
             from_stack: components["schemas"]["StackOrder"];
             /** Plan */
             plan: string;
             to_stack: components["schemas"]["StackOrder"];
+            way?: components["schemas"]["Way"] | null;
             /** Who */
             who?: string | null;
         };
@@ -4633,17 +6014,31 @@ export interface components {
          * @description How right Kunline was, as triage tells; seconds are medians, null where there are none.
          *
          *     false_alarm_rate: noise among the answered, a ratio. to_verdict_s: from the first sight to the
-         *     incident, to_triage_s: from there to the first answer.
+         *     incident, to_triage_s: from there to the first answer. confirms: how many ended with which
+         *     word; screen_false_alarm_rate: those that found nothing among those that could tell, a ratio.
          */
         RecordRead: {
             /** Answered */
             answered: number;
+            /**
+             * @default {
+             *       "waiting": 0,
+             *       "running": 0,
+             *       "regressed": 0,
+             *       "improved": 0,
+             *       "unchanged": 0,
+             *       "inconclusive": 0
+             *     }
+             */
+            confirms: components["schemas"]["ConfirmCounts"];
             /** False Alarm Rate */
             false_alarm_rate: number | null;
             /** Noise */
             noise: number;
             /** Opened */
             opened: number;
+            /** Screen False Alarm Rate */
+            screen_false_alarm_rate?: number | null;
             /** To Triage S */
             to_triage_s: number | null;
             /** To Verdict S */
@@ -4758,6 +6153,50 @@ export interface components {
          * @enum {string}
          */
         Role: "canary" | "control";
+        /**
+         * RuleOrder
+         * @description A channel's rule: the first accepted run of stacks so named becomes a cell's baseline.
+         *
+         *     stacks: a pattern of names, as a shell's: `p800-*`.
+         */
+        RuleOrder: {
+            /** Channel */
+            channel: string;
+            /** Stacks */
+            stacks: string;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * RuleRead
+         * @description A rule and how many cells it pinned. ended_at: null while it is in force.
+         */
+        RuleRead: {
+            /** Channel */
+            channel: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Made By */
+            made_by: string;
+            /** Pins */
+            pins: number;
+            /** Stacks */
+            stacks: string;
+            /** Why */
+            why: string;
+        };
         /**
          * RunDetail
          * @description One run with its raw repeats, in base units and in the order of its seeds.
@@ -5017,6 +6456,101 @@ export interface components {
             version: 1;
         };
         /**
+         * Said
+         * @description A sentence in both languages, and its code and values for whoever has words of their own.
+         */
+        Said: {
+            /** Code */
+            code: string;
+            /** En */
+            en: string;
+            /** Values */
+            values: {
+                [key: string]: string | number;
+            };
+            /** Zh */
+            zh: string;
+        };
+        /**
+         * ScalingPoint
+         * @description One number of cards. level: of the metric, in its base unit.
+         *
+         *     speedup: of one card's; above 1 is faster. low, high: of the speedup at 95 % confidence, null
+         *     where nothing tells a spread. efficiency: the speedup over the ratio of cards; 1 is perfect.
+         *     slower: several cards are slower than one, by all that is known of it.
+         */
+        ScalingPoint: {
+            /** Cards */
+            cards: number;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /**
+             * Efficiency
+             * @default 1
+             */
+            efficiency: number;
+            /** High */
+            high?: number | null;
+            /** Launches */
+            launches: number;
+            /** Level */
+            level: number;
+            /** Low */
+            low?: number | null;
+            /**
+             * Measured At
+             * Format: date-time
+             */
+            measured_at: string;
+            /**
+             * Protocol Key
+             * @description A SHA-256 in hex.
+             */
+            protocol_key: string;
+            /**
+             * Slower
+             * @default false
+             */
+            slower: boolean;
+            /**
+             * Speedup
+             * @default 1
+             */
+            speedup: number;
+            /** Tp */
+            tp: number;
+        };
+        /**
+         * ScalingRead
+         * @description Every pair of one and several cards that was measured.
+         */
+        ScalingRead: {
+            /** Metric */
+            metric: string;
+            /** Rows */
+            rows: components["schemas"]["ScalingRow"][];
+        };
+        /**
+         * ScalingRow
+         * @description One workload on one stack and host. title, fields: of the condition on one card.
+         *
+         *     many: every number of cards that was measured beside one, the fewest first.
+         */
+        ScalingRow: {
+            fields: components["schemas"]["ConditionFields"];
+            /** Host */
+            host: string;
+            /** Many */
+            many: components["schemas"]["ScalingPoint"][];
+            one: components["schemas"]["ScalingPoint"];
+            stack: components["schemas"]["StackNamed"];
+            /** Title */
+            title: string;
+        };
+        /**
          * ScheduleChange
          * @description Pause, resume or remove a schedule, and why.
          */
@@ -5109,6 +6643,12 @@ export interface components {
             /** Zone */
             zone: string;
         };
+        /**
+         * Scope
+         * @description What a token allows. Every token may read; admin may do everything.
+         * @enum {string}
+         */
+        Scope: "read" | "ingest" | "run" | "triage" | "admin";
         /**
          * ScreenPage
          * @description Screens in the order of their series; cursor asks for those after them.
@@ -5377,11 +6917,25 @@ export interface components {
          */
         service__domain__advice__Standing: "broken" | "missing" | "costs" | "open" | "fine";
         /**
+         * State
+         * @description How far an attribution is.
+         *
+         *     stopped: its budget was spent before it could tell; asked again with more it goes on.
+         * @enum {string}
+         */
+        service__domain__attribution__State: "searching" | "ended" | "stopped";
+        /**
          * Standing
          * @description Whether a cell decides the exit code, or is only shown.
          * @enum {string}
          */
         service__domain__ci_gate__Standing: "gates" | "informs";
+        /**
+         * State
+         * @description Where a confirm stands: it waits for budget, its launches run, or it is over.
+         * @enum {string}
+         */
+        service__domain__confirm__State: "waiting" | "running" | "ended";
         /**
          * Answer
          * @description All that the screen says. It never says unchanged: that takes a comparison.
@@ -5547,6 +7101,16 @@ export interface components {
             session_id: string;
         };
         /**
+         * SideRead
+         * @description One stack on a curve: its loads, lowest first. capacity: null where no limit is set.
+         */
+        SideRead: {
+            capacity: components["schemas"]["CapacityRead"] | null;
+            /** Loads */
+            loads: components["schemas"]["LoadRead"][];
+            stack: components["schemas"]["StackNamed"];
+        };
+        /**
          * SplitOrder
          * @description The conditions whose cells become an incident of their own, and why.
          */
@@ -5682,9 +7246,23 @@ export interface components {
          * @description What is to be done next; members stand in the order of the procedure.
          *
          *     CHANGE and ROLL_BACK are a person's; the others are measured, or decided from what was.
+         *     MEASURE is the one step before the decision where both stacks are measured in turn.
          * @enum {string}
          */
-        Step: "measure before" | "change" | "measure after" | "decide" | "roll back" | "measure again" | "done";
+        Step: "measure" | "measure before" | "change" | "measure after" | "decide" | "roll back" | "measure again" | "done";
+        /**
+         * StepRead
+         * @description Parts that move together, one candidate. held: of the host, and nobody said yes.
+         */
+        StepRead: {
+            /**
+             * Held
+             * @default false
+             */
+            held: boolean;
+            /** Parts */
+            parts: components["schemas"]["PartRead"][];
+        };
         /**
          * Stop
          * @description Why a cell was measured less often than planned.
@@ -5710,6 +7288,55 @@ export interface components {
          * @enum {string}
          */
         SwapScope: "process" | "container" | "host";
+        /**
+         * TokenIssued
+         * @description A new token and its secret, which nobody can show again.
+         */
+        TokenIssued: {
+            /** Secret */
+            secret: string;
+            token: components["schemas"]["TokenRead"];
+        };
+        /**
+         * TokenOrder
+         * @description What a new token may do, and for how many days it counts; None: without end.
+         */
+        TokenOrder: {
+            /** Days */
+            days?: number | null;
+            /** Name */
+            name: string;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+        };
+        /**
+         * TokenRead
+         * @description A token without its secret. last_used_at: noted once in some minutes, not with each call.
+         */
+        TokenRead: {
+            /** Counts */
+            counts: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Name */
+            name: string;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+        };
         /**
          * Totals
          * @description How much there is; states that nothing is in are 0.
@@ -5792,6 +7419,16 @@ export interface components {
             /** Owner */
             owner?: string | null;
             triage: components["schemas"]["Triage"];
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * UndoOrder
+         * @description Why a move is taken back, and by whom where the service asks for no token.
+         */
+        UndoOrder: {
             /** Who */
             who?: string | null;
             /** Why */
@@ -5902,6 +7539,118 @@ export interface components {
          * @description Why a waiver is taken back before its time.
          */
         WaiverRevocation: {
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * Way
+         * @description How two stacks are measured against each other.
+         *
+         *     INTERLEAVED: in turn within one session on one host, which is cheaper and sees more.
+         *     CROSSOVER: before and after a change that needs a reboot, beside a host that is not changed.
+         * @enum {string}
+         */
+        Way: "interleaved" | "crossover";
+        /**
+         * WebhookForm
+         * @description How a webhook wants to be told: our own signed document, or as a chat's robot.
+         * @enum {string}
+         */
+        WebhookForm: "kunline" | "feishu" | "dingtalk" | "wecom";
+        /**
+         * WebhookOrder
+         * @description A webhook to add. address, secret: themselves, or `env:KUNLINE_NOTIFY_…`, a variable.
+         *
+         *     The variable is one of the worker's process, which sends. Without a secret nothing is signed,
+         *     which is for a chat's robot alone. kinds: what it is told of.
+         */
+        WebhookOrder: {
+            /** Address */
+            address: string;
+            /** @default kunline */
+            form: components["schemas"]["WebhookForm"];
+            /**
+             * Kinds
+             * @default [
+             *       "incident opened",
+             *       "incident answered",
+             *       "incident fixed",
+             *       "verdict"
+             *     ]
+             */
+            kinds: components["schemas"]["NotificationKind"][];
+            /**
+             * Language
+             * @default en
+             * @enum {string}
+             */
+            language: "en" | "zh";
+            /** Name */
+            name: string;
+            /** Secret */
+            secret?: string | null;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * WebhookRead
+         * @description A webhook, without what would let others write to it.
+         *
+         *     host: of its address, or the variable that holds it. signed: whether there is a secret.
+         *     waiting, given_up: deliveries. last_error: of the newest delivery that was tried and not taken.
+         */
+        WebhookRead: {
+            /**
+             * Address From
+             * @enum {string}
+             */
+            address_from: "stored" | "environment";
+            form: components["schemas"]["WebhookForm"];
+            /** Given Up */
+            given_up: number;
+            /** Host */
+            host: string;
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Kinds */
+            kinds: components["schemas"]["NotificationKind"][];
+            /**
+             * Language
+             * @enum {string}
+             */
+            language: "en" | "zh";
+            /** Last Error */
+            last_error: string | null;
+            /** Last Sent At */
+            last_sent_at: string | null;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Made By */
+            made_by: string;
+            /** Name */
+            name: string;
+            /** Removed At */
+            removed_at: string | null;
+            /** Signed */
+            signed: boolean;
+            /** Waiting */
+            waiting: number;
+        };
+        /**
+         * WebhookRemoval
+         * @description Why a webhook is told no longer.
+         */
+        WebhookRemoval: {
             /** Who */
             who?: string | null;
             /** Why */
@@ -6106,6 +7855,131 @@ export interface operations {
             };
         };
     };
+    read_all_api_v1_attributions_get: {
+        parameters: {
+            query?: {
+                incident_id?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributionRead"][];
+                };
+            };
+        };
+    };
+    read_one_api_v1_attributions__attribution_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                attribution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributionRead"];
+                };
+            };
+        };
+    };
+    tell_api_v1_attributions__attribution_id__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                attribution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttributionReport"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributionRead"];
+                };
+            };
+        };
+    };
     read_all_api_v1_baselines_get: {
         parameters: {
             query?: {
@@ -6185,6 +8059,256 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BaselineRead"][];
+                };
+            };
+        };
+    };
+    read_moves_api_v1_baselines_moves_get: {
+        parameters: {
+            query?: {
+                channel?: string | null;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovePage"];
+                };
+            };
+        };
+    };
+    undo_api_v1_baselines_moves__move_id__undo_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                move_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveRead"];
+                };
+            };
+        };
+    };
+    read_rules_api_v1_baselines_rules_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRead"][];
+                };
+            };
+        };
+    };
+    add_rule_api_v1_baselines_rules_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRead"];
+                };
+            };
+        };
+    };
+    end_api_v1_baselines_rules__rule_id__end_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRead"];
+                };
+            };
+        };
+    };
+    read_messages_api_v1_communication_get: {
+        parameters: {
+            query: {
+                session_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommunicationRead"];
                 };
             };
         };
@@ -6658,6 +8782,256 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeyedCondition"];
+                };
+            };
+        };
+    };
+    read_all_api_v1_confirms_get: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                event_id?: string | null;
+                incident_id?: string | null;
+                limit?: number;
+                state?: components["schemas"]["service__domain__confirm__State"] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmPage"];
+                };
+            };
+        };
+    };
+    begin_api_v1_confirms_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmRead"];
+                };
+            };
+        };
+    };
+    read_api_v1_confirms__confirm_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                confirm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmRead"];
+                };
+            };
+        };
+    };
+    cancel_api_v1_confirms__confirm_id__cancel_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                confirm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfirmRead"];
+                };
+            };
+        };
+    };
+    budget_api_v1_confirms_budget_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetRead"];
+                };
+            };
+        };
+    };
+    read_api_v1_curves_get: {
+        parameters: {
+            query: {
+                at_most?: string[] | null;
+                host?: string | null;
+                latency?: string[] | null;
+                model?: string | null;
+                stack: string[];
+                /** @description Output tokens per second to be served. */
+                traffic?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurvesRead"];
                 };
             };
         };
@@ -8440,6 +10814,50 @@ export interface operations {
             };
         };
     };
+    read_api_v1_scaling_get: {
+        parameters: {
+            query?: {
+                host?: string | null;
+                limit?: number;
+                metric?: string;
+                model?: string | null;
+                stack?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScalingRead"];
+                };
+            };
+        };
+    };
     read_all_api_v1_schedules_get: {
         parameters: {
             query?: never;
@@ -9076,6 +11494,126 @@ export interface operations {
             };
         };
     };
+    read_all_api_v1_tokens_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRead"][];
+                };
+            };
+        };
+    };
+    add_api_v1_tokens_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenIssued"];
+                };
+            };
+        };
+    };
+    revoke_api_v1_tokens__name__revocation_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRead"];
+                };
+            };
+        };
+    };
     read_all_api_v1_waivers_get: {
         parameters: {
             query?: never;
@@ -9196,6 +11734,211 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WaiverRead"];
+                };
+            };
+        };
+    };
+    read_all_api_v1_webhooks_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRead"][];
+                };
+            };
+        };
+    };
+    add_api_v1_webhooks_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRead"];
+                };
+            };
+        };
+    };
+    remove_api_v1_webhooks__webhook_id__removal_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRemoval"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRead"];
+                };
+            };
+        };
+    };
+    test_api_v1_webhooks__webhook_id__test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRead"];
+                };
+            };
+        };
+    };
+    read_deliveries_api_v1_webhooks_deliveries_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+                webhook_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRead"][];
                 };
             };
         };

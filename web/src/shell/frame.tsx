@@ -10,6 +10,7 @@ import { TokenButton, TokenEntry } from "./token";
 
 const PLACES: [string, Word][] = [
   ["/", "nav.overview"],
+  ["/incidents", "nav.incidents"],
   ["/events", "nav.events"],
   ["/matrix", "nav.matrix"],
   ["/series", "nav.series"],
@@ -21,6 +22,7 @@ const PLACES: [string, Word][] = [
   ["/queue", "nav.queue"],
   ["/hosts", "nav.hosts"],
   ["/baselines", "nav.baselines"],
+  ["/settings", "nav.settings"],
 ];
 
 export function Frame({ path, children }: { path: string; children: ComponentChildren }) {

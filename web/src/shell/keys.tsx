@@ -13,7 +13,9 @@ const GOES: Record<string, string> = {
   q: "/queue",
   h: "/hosts",
   b: "/baselines",
+  i: "/incidents",
   e: "/events",
+  x: "/settings",
   t: "/gates",
   v: "/compat",
   u: "/upgrade",
@@ -24,7 +26,7 @@ const TOLD: [string, Word][] = [
   ["j", "keys.next"],
   ["k", "keys.previous"],
   ["Enter", "keys.open"],
-  ["g o · g m · g s · g c · g r · g q · g h · g b · g e · g t · g v · g u", "keys.go"],
+  ["g o · g m · g s · g c · g r · g q · g h · g b · g i · g e · g t · g v · g u · g x", "keys.go"],
   ["?", "keys.help"],
   ["Esc", "keys.close"],
 ];

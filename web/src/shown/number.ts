@@ -29,6 +29,7 @@ export function scaleOf(unit: string, about: number): Scale {
     if (size >= 2 ** 30) return { factor: 2 ** -30, unit: "GiB" };
     return size >= 2 ** 20 ? { factor: 2 ** -20, unit: "MiB" } : { factor: 2 ** -10, unit: "KiB" };
   }
+  if (unit === "Hz") return size >= 1e9 ? { factor: 1e-9, unit: "GHz" } : { factor: 1e-6, unit: "MHz" };
   if (unit === "ratio") return { factor: 1, unit: "" };
   return { factor: 1, unit };
 }

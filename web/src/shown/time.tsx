@@ -50,3 +50,10 @@ export function Moment({ at, brief = false }: { at: string | null | undefined; b
     </time>
   );
 }
+
+/** Return how long something took, in the largest unit that it fills. */
+export function span(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return "–";
+  const [unit, length] = STEPS.find(([, size]) => seconds >= size) ?? (["second", 1] as const);
+  return new Intl.NumberFormat(locale(), { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 1 }).format(seconds / length);
+}

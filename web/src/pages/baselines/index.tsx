@@ -11,6 +11,8 @@ import { count } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
 
+import { Moves } from "./moves";
+
 type Pin = Schemas["BaselineRead"];
 
 export default function BaselinesPage() {
@@ -40,6 +42,11 @@ export default function BaselinesPage() {
           pins.length === 0 ? <Empty command={'kunline baseline pin STACK --why "first"'}>{t("baselines.none")}</Empty> : <Pins of={pins} history={history} />
         }
       </Shown>
+      {asked.value && (
+        <Section title={t("moves.title")}>
+          <Moves again={asked.again} />
+        </Section>
+      )}
       {asked.value && (
         <Section title={t("baselines.pin")}>
           <PinForm channel={now ?? "main"} again={asked.again} />

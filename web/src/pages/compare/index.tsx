@@ -8,6 +8,8 @@ import { Outcome } from "../../parts/outcome";
 import { Differences, StackDiff } from "../../parts/differences";
 import { changedAddress, go, usePlace } from "../../route";
 import { t } from "../../words";
+import { Throughput } from "./curves";
+import { Scaling } from "./scaling";
 import { Judged, Refused } from "./verdicts";
 
 type Cells = Schemas["CellComparison"][];
@@ -73,12 +75,30 @@ function OfTwo({ baseline, candidate }: { baseline: string | null; candidate: st
                 </Section>
               )}
               <Told outcome={value.outcome} cells={value.cells} />
+              {baseline && candidate && !isRun(baseline) && <Loads stacks={[baseline, candidate]} />}
             </>
           )}
         </Shown>
       ) : (
         <Empty command="kunline compare BASELINE CANDIDATE">{t("compare.choose")}</Empty>
       )}
+    </>
+  );
+}
+
+function isRun(asked: string): boolean {
+  return /^[0-9a-f]{8}-/.test(asked);
+}
+
+function Loads({ stacks }: { stacks: [string, string] }) {
+  return (
+    <>
+      <Section title={t("curves.title")}>
+        <Throughput stacks={stacks} />
+      </Section>
+      <Section title={t("scaling.title")}>
+        <Scaling stacks={stacks} />
+      </Section>
     </>
   );
 }

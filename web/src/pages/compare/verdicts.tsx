@@ -73,6 +73,7 @@ export function Judged({ cells }: { cells: Cell[] }) {
       rows={judged}
       columns={columns}
       sorted="-size"
+      most={30}
       keyOf={({ cell, verdict }) => `${cell.condition_key}${cell.protocol_key}${cell.candidate_stack_key}${cell.host}${verdict.metric}`}
     />
   );

@@ -9,7 +9,7 @@ import { address } from "../../route";
 import { metricName } from "../../shown/metric";
 import { interval, worsening } from "../../shown/number";
 import { Moment } from "../../shown/time";
-import { member, t } from "../../words";
+import { language, member, t } from "../../words";
 
 type Line = Schemas["CompatEntry"];
 type Cell = Schemas["CompatCell"];
@@ -70,7 +70,7 @@ export function Declared() {
 function Constraints({ of }: { of: readonly Constraint[] }) {
   const columns: Column<Constraint>[] = [
     { key: "name", title: t("compat.constraint"), value: (row) => row.constraint.name, heads: true },
-    { key: "words", title: t("compat.words"), value: (row) => row.words, long: true },
+    { key: "words", title: t("compat.words"), value: (row) => row.said?.[language.get()] ?? row.words, long: true },
     { key: "broken_by", title: t("compat.broken_by"), value: (row) => row.broken_by, numeric: true },
     { key: "odds", title: t("compat.contradicted_by"), value: (row) => row.contradicted_by.join(", "), long: true },
     { key: "by", title: t("compat.declared_by"), value: (row) => row.declared_by, wide: true },

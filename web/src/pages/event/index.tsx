@@ -1,13 +1,16 @@
 // One change: what moved, since when, between which stacks, and the runs that show it.
 
-import type { Schemas } from "../../api/client";
+import { type Schemas, post } from "../../api/client";
 import { useAnswer } from "../../api/use";
-import { Shown } from "../../parts/asked";
+import { useAct, fieldsOf } from "../../parts/act";
+import { Problem, Shown } from "../../parts/asked";
+import { Confirms } from "../../parts/confirms";
 import { StackDiff } from "../../parts/differences";
 import { Facts, Heading, Section } from "../../parts/fields";
 import { Direction } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
-import { address } from "../../route";
+import { WhyWho } from "../../parts/whywho";
+import { address, go } from "../../route";
 import { metricName } from "../../shown/metric";
 import { percent, significant } from "../../shown/number";
 import { Moment } from "../../shown/time";
@@ -25,7 +28,7 @@ export default function EventPage({ id }: { id: string }) {
     <>
       <Heading title={t("kind.event")} sub={asked.value && <Sentence of={asked.value.event} />} />
       <Shown of={asked} lines={12}>
-        {({ event, run_ids }) => (
+        {({ event, run_ids, confirms }) => (
           <>
             <Since of={event} />
             <Section title={t("event.moved")}>
@@ -44,6 +47,14 @@ export default function EventPage({ id }: { id: string }) {
             <Section title={t("event.runs")}>
               <Evidence of={run_ids} />
             </Section>
+            <Section title={t("confirm.title")}>
+              <Confirms of={confirms ?? []} />
+            </Section>
+            {event.before_stack_key && (
+              <Section title={t("event.open")}>
+                <OpenIncident of={event} />
+              </Section>
+            )}
           </>
         )}
       </Shown>
@@ -120,5 +131,23 @@ function Evidence({ of }: { of: readonly string[] }) {
       ))}
       {of.length > RUNS_SHOWN && <span class="muted">{t("table.some", { shown: RUNS_SHOWN, total: of.length })}</span>}
     </p>
+  );
+}
+
+/** From one change there is one incident: asked again, it is the one that is there. */
+function OpenIncident({ of }: { of: Event }) {
+  const { act, busy, problem } = useAct((incident: Schemas["IncidentRead"]) => go(`/incidents/${incident.id}`));
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const given = fieldsOf(event.currentTarget);
+    act(() => post("/api/v1/incidents", {}, { ...given, event_id: of.id }));
+  };
+  return (
+    <form class="stackform" onSubmit={submit} aria-label={t("event.open")}>
+      <p class="whole">{t("event.open_why")}</p>
+      <WhyWho />
+      <button disabled={busy}>{t("event.open")}</button>
+      {problem && <Problem error={problem} />}
+    </form>
   );
 }

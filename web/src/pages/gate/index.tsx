@@ -10,7 +10,7 @@ import { address } from "../../route";
 import { value } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { member, t } from "../../words";
-import { Judged, Unjudged, Waivers } from "./tables";
+import { Controls, Judged, settledOf, Unjudged, Waivers } from "./tables";
 
 type Answer = Schemas["GateAnswer"];
 
@@ -44,6 +44,7 @@ function Word({ of }: { of: Answer }) {
 function Answered({ of }: { of: Answer }) {
   const { base, candidate, components = [] } = of;
   const told = of.arguments ?? [];
+  const settled = settledOf(of.cells);
   return (
     <>
       <Sides of={of} />
@@ -58,6 +59,14 @@ function Answered({ of }: { of: Answer }) {
       <Section title={t("compare.unjudged")}>
         <Unjudged of={of.cells} />
       </Section>
+      <Section title={t("gate.controls")}>
+        <Controls of={of.cells} />
+      </Section>
+      {settled.length > 0 && (
+        <Section title={t("compare.settled")}>
+          <Differences name="settled" caption={t("compare.settled")} of={settled} />
+        </Section>
+      )}
       <Section title={t("compare.stacks", { baseline: base.stack_name, candidate: candidate.stack_name })}>
         {of.scope && <p>{t("stack.scope", { scope: member("scope", of.scope) })}</p>}
         <Components name="components" of={components} />

@@ -84,6 +84,46 @@ export function Unjudged({ of }: { of: readonly Cell[] }) {
   );
 }
 
+/** How each cell's controls were measured, and what is to be known before it is believed. */
+export function Controls({ of }: { of: readonly Cell[] }) {
+  const columns: Column<Cell>[] = [
+    { key: "cell", title: t("field.cell"), value: (row) => row.title, heads: true, long: true, cell: (row) => <a href={seriesOf(row)}>{row.title}</a> },
+    { key: "control", title: t("gate.controls"), value: (row) => row.control.kind, cell: (row) => <Control of={row} /> },
+    { key: "launches", title: t("field.launches"), value: (row) => `${row.baseline_launches} + ${row.candidate_launches} / ${row.planned_launches}` },
+    { key: "warnings", title: t("gate.warnings"), value: warningsOf, long: true, cell: (row) => <span lang="en">{warningsOf(row) || "–"}</span> },
+  ];
+  return <Table name="controls" caption={t("gate.controls")} hideCaption rows={of} columns={columns} keyOf={(row) => row.condition_key + row.protocol_key} />;
+}
+
+function Control({ of: { control } }: { of: Cell }) {
+  const word = control.kind === "interleaved" ? "gate.interleaved" : control.kind === "cached" ? "gate.cached" : "gate.no_control";
+  return (
+    <>
+      {t(word)}
+      {control.oldest && (
+        <span class="muted">
+          {" "}
+          · {t("gate.oldest")} <Moment at={control.oldest} brief />
+        </span>
+      )}
+    </>
+  );
+}
+
+function warningsOf(cell: Cell): string {
+  const said = [...(cell.warnings ?? []), ...cell.verdicts.flatMap(({ verdict }) => verdict.warnings ?? [])];
+  // A cell without verdicts tells its reasons where it is listed as not judged.
+  const reasons = cell.verdicts.length > 0 ? (cell.reasons ?? []) : [];
+  const stopped = cell.verdicts.length > 0 && cell.stopped ? [cell.stopped.why] : [];
+  return [...new Set([...said, ...reasons, ...stopped])].join(" · ");
+}
+
+/** What the servers settled differently by themselves, once for all cells that say the same. */
+export function settledOf(cells: readonly Cell[]): Schemas["DifferenceRead"][] {
+  const all = cells.flatMap((cell) => cell.resolution ?? []);
+  return [...new Map(all.map((each) => [`${each.field} ${each.baseline} ${each.candidate}`, each])).values()];
+}
+
 export function Waivers({ plan }: { plan: string }) {
   const asked = useAnswer("/api/v1/waivers");
   return (

@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/client";
 import { useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
 import { Heading } from "../../parts/fields";
-import { State } from "../../parts/outcome";
+import { Outcome, State } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
@@ -32,9 +32,21 @@ function Gates({ of }: { of: readonly Gate[] }) {
     { key: "candidate", title: t("field.candidate"), value: (row) => row.candidate, heads: true, long: true, cell: (row) => <a href={`/gates/${row.id}`}>{row.candidate}</a> },
     { key: "base", title: t("field.baseline"), value: (row) => row.base },
     { key: "plan", title: t("field.plan"), value: (row) => row.plan },
-    { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <State of={row.state} /> },
+    { key: "outcome", title: t("field.outcome"), value: (row) => row.outcome ?? row.state, cell: (row) => <Word of={row} /> },
     { key: "asked_by", title: t("field.asked_by"), value: (row) => row.asked_by, wide: true },
     { key: "asked_at", title: t("field.asked_at"), value: (row) => row.asked_at, cell: (row) => <Moment at={row.asked_at} brief /> },
   ];
   return <Table name="gates" caption={t("nav.gates")} hideCaption rows={of} columns={columns} keyOf={(row) => row.id} />;
+}
+
+/** What a gate says by now; one that its plan lets pass without a verdict says so. */
+function Word({ of }: { of: Gate }) {
+  if (!of.outcome) return <State of={of.state} />;
+  return (
+    <span class="tags">
+      <Outcome of={of.outcome} />
+      <span class="muted">{t("gate.exit", { code: of.exit_code ?? "–" })}</span>
+      {of.exit_code === 0 && of.outcome === "inconclusive" && <span class="muted">{t("gate.passes")}</span>}
+    </span>
+  );
 }

@@ -1,10 +1,11 @@
 // The overview: the last night in one sentence, what it found, and whether everything is alive.
 
 import type { Schemas } from "../../api/client";
-import { useAnswer } from "../../api/use";
+import { type Asked, useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
 import { Events } from "../../parts/events";
 import { Heading, Section } from "../../parts/fields";
+import { Incidents } from "../../parts/incidents";
 import { inPrecedence, State, Outcome } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { useEvery } from "../../parts/every";
@@ -18,15 +19,22 @@ type Session = Overview["sessions"][number];
 type Told = Schemas["CellsTold"];
 
 const REFRESH_MS = 15_000;
+const INCIDENTS = 8;
 
 export default function OverviewPage() {
   const asked = useAnswer("/api/v1/overview");
-  useEvery(REFRESH_MS, asked.again);
+  const open = useAnswer("/api/v1/incidents", {}, { is_open: true, limit: INCIDENTS });
+  useEvery(REFRESH_MS, () => {
+    asked.again();
+    open.again();
+  });
+  // Nothing is drawn before what stands above it is known, so that nothing moves.
+  const known = open.value ?? open.problem;
   return (
     <>
       <Heading title={t("nav.overview")} sub={asked.value && freshness(asked.value)} />
-      <Shown of={asked} lines={14}>
-        {(overview) => <Everything of={overview} />}
+      <Shown of={known ? asked : { ...asked, value: undefined }} lines={14}>
+        {(overview) => <Everything of={overview} open={open} />}
       </Shown>
     </>
   );
@@ -37,9 +45,12 @@ function freshness(of: Overview): string {
   return t("overview.newest", { ago: ago(of.newest_run_at) });
 }
 
-function Everything({ of }: { of: Overview }) {
+function Everything({ of, open }: { of: Overview; open: Asked<Schemas["IncidentPage"]> }) {
   return (
     <>
+      <Section title={t("overview.incidents")}>
+        <Open of={open} />
+      </Section>
       <Night of={of} />
       <Section title={t("overview.events")}>
         <Changes />
@@ -112,6 +123,27 @@ function Squares({ of, night }: { of: Overview; night: Told }) {
         );
       })}
     </ul>
+  );
+}
+
+function Open({ of }: { of: Asked<Schemas["IncidentPage"]> }) {
+  return (
+    <Shown of={of} lines={2}>
+      {({ incidents, cursor }) =>
+        incidents.length === 0 ? (
+          <p class="muted">{t("overview.no_incidents")}</p>
+        ) : (
+          <>
+            <Incidents of={incidents} brief />
+            {cursor && (
+              <p class="more">
+                <a href="/incidents">{t("overview.all_incidents")}</a>
+              </p>
+            )}
+          </>
+        )
+      }
+    </Shown>
   );
 }
 

@@ -9,6 +9,7 @@ import { State } from "../../parts/outcome";
 import { address } from "../../route";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
+import { Cards } from "./cards";
 import { Logs } from "./logs";
 import { Components, Condition, Findings, Preflight, Repeats, Settled } from "./tables";
 
@@ -79,6 +80,9 @@ function Whole({ of }: { of: Detail }) {
         ) : (
           <Skeleton lines={4} />
         )}
+      </Section>
+      <Section title={t("run.cards")}>
+        <Cards of={logs} />
       </Section>
       <Section title={t("run.condition")}>
         <Condition key_={run.condition_key} protocol={run.protocol_key} />

@@ -9,7 +9,7 @@ import { type Column, Table } from "../../parts/table";
 import { address } from "../../route";
 import { metricName } from "../../shown/metric";
 import { Moment } from "../../shown/time";
-import { member, t } from "../../words";
+import { language, member, t } from "../../words";
 
 type Advice = Schemas["AdviceRead"];
 type Cell = Schemas["CellAdvice"];
@@ -26,7 +26,7 @@ export function Told({ of }: { of: Advice }) {
           <span aria-hidden="true">{SIGNS[of.answer] ?? ""} </span>
           {member("advice", of.answer)}
         </span>{" "}
-        <span lang="en">{of.sentence}</span>
+        <span>{of.said[language.get()]}</span>
       </p>
       <Known of={of} />
       {of.command && (
@@ -115,7 +115,7 @@ function heldOf(row: Constraint): string {
 function Constraints({ of }: { of: readonly Constraint[] }) {
   const columns: Column<Constraint>[] = [
     { key: "name", title: t("compat.constraint"), value: (row) => row.name, heads: true },
-    { key: "words", title: t("compat.words"), value: (row) => row.words, long: true },
+    { key: "words", title: t("compat.words"), value: (row) => row.said?.[language.get()] ?? row.words, long: true },
     { key: "held", title: t("field.state"), value: heldOf },
     { key: "source", title: t("upgrade.source"), value: (row) => row.source, wide: true },
   ];

@@ -1,0 +1,98 @@
+// The cards beside the load: every sample of one repeat, all quantities on one time axis.
+
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, type Schemas, send } from "../../api/client";
+import { Problem, Skeleton } from "../../parts/asked";
+import { Choice } from "../../parts/fields";
+import { type Dot, type Line, Lines } from "../../parts/lines";
+import { changedAddress, go, usePlace } from "../../route";
+import { bytes } from "../../shown/number";
+import { t, type Word } from "../../words";
+
+type Artefact = Schemas["ArtefactRead"];
+
+// Written by the runner; see runners/benchmarks/card_facts.py.
+const NAME = /^(.*)\.cards\.csv$/;
+const SHOWN: [string, string, Word][] = [
+  ["memory_bytes", "B", "cards.memory"],
+  ["busy", "ratio", "cards.busy"],
+  ["temperature_c", "°C", "cards.temperature"],
+  ["power_w", "W", "cards.power"],
+  ["clock_hz", "Hz", "cards.clock"],
+];
+// As many points of a card are drawn; of more, the highest and the lowest of neighbours.
+const DRAWN = 600;
+
+export function Cards({ of }: { of: readonly Artefact[] }) {
+  const { query } = usePlace();
+  const tables = of.filter((artefact) => NAME.test(artefact.name));
+  const chosen = tables.find((artefact) => artefact.digest.startsWith(query.get("cards") ?? " ")) ?? tables[0];
+  if (!chosen) return <p class="muted">{t("cards.none")}</p>;
+  return (
+    <>
+      {tables.length > 1 && (
+        <div class="filters">
+          <Choice
+            label={t("field.repeat")} value={chosen.digest}
+            options={tables.map((artefact) => [artefact.digest, `${NAME.exec(artefact.name)?.[1] ?? artefact.name} · ${bytes(artefact.size_bytes)}`])}
+            onChange={(digest) => go(changedAddress({ cards: digest.slice(0, 12) }))}
+          />
+        </div>
+      )}
+      <Sampled key={chosen.digest} digest={chosen.digest} />
+    </>
+  );
+}
+
+function Sampled({ digest }: { digest: string }) {
+  const [text, setText] = useState<string>();
+  const [problem, setProblem] = useState<ApiError>();
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    setProblem(undefined);
+    send(`/api/v1/artefacts/${digest}`, { signal: stop.signal })
+      .then((response) => response.text())
+      .then(setText, (error: unknown) => !stop.signal.aborted && setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))));
+    return () => stop.abort();
+  }, [digest, turn]);
+  if (problem) return <Problem error={problem} again={() => setTurn(turn + 1)} />;
+  if (text === undefined) return <Skeleton lines={12} />;
+  const rows = text.trimEnd().split("\n").map((line) => line.split(","));
+  const names = rows.shift() ?? [];
+  return (
+    <figure class="figure">
+      {SHOWN.map(([name, unit, word]) => {
+        const lines = linesOf(rows, names.indexOf(name), names);
+        return lines.length === 0 ? null : <Lines key={name} lines={lines} height={150} xUnit="s" yUnit={unit} xWord={t("cards.seconds")} yWord={t(word)} label={t("cards.spoken", { what: t(word), cards: lines.length })} />;
+      })}
+    </figure>
+  );
+}
+
+/** Return one line a card; a card that tells nothing of a quantity has none. */
+function linesOf(rows: string[][], column: number, names: string[]): Line[] {
+  const [at, card] = [names.indexOf("seconds"), names.indexOf("card")];
+  if (column < 0) return [];
+  const cards = new Map<string, Dot[]>();
+  for (const row of rows) {
+    const told = row[column];
+    if (!told) continue;
+    const number = row[card] ?? "";
+    const dots = cards.get(number) ?? [];
+    dots.push({ x: Number(row[at]), y: Number(told) });
+    cards.set(number, dots);
+  }
+  return [...cards].map(([number, dots]) => ({ name: t("cards.card", { number }), tone: Number(number) % 4, dots: thinned(dots) }));
+}
+
+function thinned(dots: Dot[]): Dot[] {
+  const size = Math.ceil((2 * dots.length) / DRAWN);
+  if (size <= 2) return dots;
+  const kept: Dot[] = [];
+  for (let place = 0; place < dots.length; place += size) {
+    const near = dots.slice(place, place + size).sort((a, b) => a.y - b.y);
+    kept.push(...[near[0], near.at(-1)].filter((dot) => dot !== undefined).sort((a, b) => a.x - b.x));
+  }
+  return kept;
+}
