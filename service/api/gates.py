@@ -3,18 +3,20 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from service.api.access import MayRead, MayRun
 from service.api.callers import name_of
 from service.api.door import Opened
+from service.api.matrix import keep, rule_of
 from service.api.sessions import IdempotencyKey
 from service.domain.audit import Act, Noun
 from service.formats.ci_gates import GateListed, GateOrder, GateRead
 from service.usecases.announce import announce_next
-from service.usecases.answer_gate import list_gates, read_gate
+from service.usecases.answer_gate import read_gate
 from service.usecases.ask_gate import ask_gate
 from service.usecases.cancel_session import cancel_session
+from service.usecases.list_gates import Under, list_gates
 from service.usecases.note_act import note_act
 
 router = APIRouter(prefix="/gates", tags=["gates"])
@@ -34,11 +36,17 @@ def ask(door: Opened, caller: MayRun, order: GateOrder, key: IdempotencyKey) -> 
 
 @router.get("")
 def read_all(
-    door: Opened, _: MayRead, limit: Annotated[int, Query(ge=1, le=200)] = 20
+    request: Request,
+    door: Opened,
+    _: MayRead,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> tuple[GateListed, ...]:
-    """Return the newest gates, newest first."""
+    """Return the newest gates, newest first, and what each says by now."""
+    under = Under(rule_of(request), door.now())
     with door.reading() as session:
-        return list_gates(session, limit=limit)
+        found, fresh = list_gates(session, under, limit=limit)
+    keep(door, fresh)
+    return found
 
 
 @router.get("/{gate_id}")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -145,9 +146,9 @@ def gate(
     question = Question(plan, matrix, asked, named, cell, budget_s, key or secrets.token_hex(16))
     place = (data_dir or data_home() / "gate") if local else None
     where = Where(url, token, seconds_of(patience), place, attach, detach=detach)
-    answer = _answer(question, where, as_json=as_json)
-    typer.echo(answer.model_dump_json(indent=2) if as_json else delivery.summary(answer))
-    raise typer.Exit(delivery.deliver(answer, as_json=as_json))
+    with _answered(question, where, as_json=as_json) as answer:
+        typer.echo(answer.model_dump_json(indent=2) if as_json else delivery.summary(answer))
+        raise typer.Exit(delivery.deliver(answer, as_json=as_json))
 
 
 gates.command("report")(report)
@@ -157,7 +158,7 @@ gates.command("report")(report)
 def list_gates(
     url: Url = DEFAULT_URL, token: Token = None, *, limit: int = 20, json: AsJson = False
 ) -> None:
-    """List the newest gates.
+    """List the newest gates, with what each says by now.
 
     Example: kunline gate list --limit 5
     """
@@ -169,7 +170,7 @@ def list_gates(
     if not found:
         typer.echo("No gate yet: `kunline gate --with …` asks for one.")
         return
-    header = ("gate", "plan", "candidate", "base", "state", "asked by", "asked at")
+    header = ("gate", "outcome", "exit", "plan", "candidate", "base", "asked by", "asked", "ended")
     print_table(header, map(_row, found))
 
 
@@ -187,28 +188,43 @@ def cancel(
 
 
 def _row(gate: GateListed) -> tuple[str, ...]:
-    at = f"{gate.asked_at:%Y-%m-%d %H:%M} UTC"
-    return (str(gate.id), gate.plan, gate.candidate, gate.base, gate.state, gate.asked_by, at)
+    told = gate.outcome if gate.outcome is not None and gate.state == "finished" else None
+    # One that a person ended has an answer too, of what was measured by then.
+    word = told or f"{gate.state}{f', {gate.outcome}' if gate.outcome else ''}"
+    code = "-" if gate.exit_code is None else str(gate.exit_code)
+    named = (gate.plan, gate.candidate, gate.base, gate.asked_by)
+    return (str(gate.id), word, code, *named, _at(gate.asked_at), _at(gate.finished_at))
+
+
+def _at(moment: datetime | None) -> str:
+    return "-" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _target() -> str | None:
     return next((os.environ[name] for name in TARGET_VARIABLES if os.environ.get(name)), None)
 
 
-def _answer(question: Question, where: Where, *, as_json: bool) -> GateAnswer:
-    """Return what a gate answers once it is over; one that is left to itself ends the command."""
+@contextmanager
+def _answered(question: Question, where: Where, *, as_json: bool) -> Iterator[GateAnswer]:
+    """Yield what a gate answers once it is over; one that is left to itself ends the command.
+
+    A service of its own is still up then: nobody waits for it to go before the answer is told.
+    """
     if where.place is not None:
-        return _locally(question, where.place)
+        with _locally(question, where.place) as answer:
+            yield answer
+        return
     with service(where.url, where.token) as client:
         found = _remotely(client, question, where)
     if where.detach:
         typer.echo(found.model_dump_json() if as_json else str(found.id))
         raise typer.Exit(DONE)
-    return _with_links(found.answer, where.url)
+    yield _with_links(found.answer, where.url)
 
 
-def _locally(question: Question, data_dir: Path) -> GateAnswer:
-    """Return the answer of a gate that ran on this machine, in a service of its own."""
+@contextmanager
+def _locally(question: Question, data_dir: Path) -> Iterator[GateAnswer]:
+    """Yield the answer of a gate that ran on this machine, in a service of its own."""
     with (
         failing_clearly(),
         _interruptible(),
@@ -219,7 +235,7 @@ def _locally(question: Question, data_dir: Path) -> GateAnswer:
         patience = Patience(60.0, tend=embedded.tree.tend)
         upload = _upload(client, question, mode="local")
         found = gate_calls.submit(client, upload, patience, idempotency_key=question.key)
-        return gate_calls.finished(client, found, patience).answer
+        yield gate_calls.finished(client, found, patience).answer
 
 
 @contextmanager

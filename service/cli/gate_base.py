@@ -135,7 +135,8 @@ def _merge_base(asked: BaseAsked) -> tuple[str | None, str]:
     """Return the commit where a branch left its target, and a remark where that is not known."""
     if asked.merge_base is not None:
         try:
-            return git(asked.source, "rev-parse", "--verify", f"{asked.merge_base}^{{commit}}"), ""
+            commit = f"{asked.merge_base}^{{commit}}"
+            return git(asked.source, "rev-parse", "--verify", "--end-of-options", commit), ""
         except OverrideError:
             return asked.merge_base, "; no baseline is of the merge base"
     if asked.target is None:

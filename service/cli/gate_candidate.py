@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from service.cli.gate_wheels import GIT, NamedWheel, is_wheel, wheel_of, wheel_of_commit
 from service.cli.plan import overrides
 from service.formats.chosen_stacks import (
@@ -40,6 +42,7 @@ def candidate_of(named: Named, matrix: Matrix, base: Side) -> tuple[Side, GateCa
     Raises OverrideError, UnknownFileError and FileProblemsError.
     """
     file, instead = _file(named)
+    _require_each_once(instead)
     side = Side(_stack(file, matrix), {}) if file else base
     told: list[GateOverride] = []
     for text in instead:
@@ -79,6 +82,12 @@ def _with(side: Side, text: str, source: Path) -> tuple[Side, GateOverride]:
     changed = with_overrides(side.stack, [(component, version)])
     told = GateOverride(component=component, kind="version", asked=text, version=version)
     return replace(side, stack=changed), told
+
+
+def _require_each_once(instead: Sequence[str]) -> None:
+    names = [canonicalize_name(text.partition("=")[0]) for text in instead]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise OverrideError(f"{', '.join(twice)} is named twice: one --with for each component")
 
 
 def _with_wheel(side: Side, wheel: NamedWheel) -> tuple[Side, GateOverride]:

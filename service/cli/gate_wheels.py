@@ -1,15 +1,20 @@
 """The wheels that a person names for a gate: read, held to their names, built where asked for."""
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.parser import BytesHeaderParser
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import BadZipFile, ZipFile
 
 import uv
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
 from service.domain.key import short
 from service.formats.chosen_stacks import OverrideError
@@ -22,6 +27,8 @@ WHEEL_BYTES_MAX = 2**31
 GIT = "git:"
 BUILD_LIMIT_S = 1800.0
 GIT_LIMIT_S = 120.0
+METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+METADATA_BYTES_MAX = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +146,7 @@ def _read(path: Path, told: GateOverride) -> NamedWheel:
         raise OverrideError(f"{path} cannot be read: {error.strerror}") from error
     if len(content) > WHEEL_BYTES_MAX:
         raise OverrideError(f"{path.name} is larger than {WHEEL_BYTES_MAX // 2**30} GiB")
+    _require_wheel(path.name, content, name, own)
     digest = sha256(content).hexdigest()
     parts = {
         sha256(part).hexdigest(): part
@@ -153,3 +161,18 @@ def _read(path: Path, told: GateOverride) -> NamedWheel:
         component=told.component, version=version, file=path.name, digest=digest, parts=ordered
     )
     return NamedWheel(order, parts, told.model_copy(update={"version": version, "digest": digest}))
+
+
+def _require_wheel(file: str, content: bytes, name: str, version: Version) -> None:
+    """Raise OverrideError unless bytes are the wheel that a file's name says."""
+    try:
+        with ZipFile(BytesIO(content)) as archive:
+            (place,) = [each for each in archive.namelist() if METADATA.fullmatch(each)]
+            if archive.getinfo(place).file_size > METADATA_BYTES_MAX:
+                raise OverrideError(f"{file} is no wheel: its METADATA is too large")
+            said = BytesHeaderParser().parsebytes(archive.read(place))
+            inside = canonicalize_name(said["Name"] or ""), Version(said["Version"] or "")
+    except (BadZipFile, EOFError, InvalidVersion, NotImplementedError, ValueError) as error:
+        raise OverrideError(f"{file} is no wheel, or a damaged one: {error}") from error
+    if inside != (name, version):
+        raise OverrideError(f"{file} has {inside[0]} {inside[1]} in it: build it anew")

@@ -1,5 +1,6 @@
 """The gates on what only somebody on the host can see: the client, the cards and the clock."""
 
+from service.domain.soak import SOAK_S
 from service.domain.validity import Finding, Gate, RunFacts, failure, unknown, warning
 
 # The tools are one Python process: nearer to a whole core, the client sets the pace.
@@ -13,6 +14,8 @@ LEAST_CLOCK_SHARE = 0.97
 HOT_CARD_C = 85.0
 # Our choice: tensor parallel cards wait for each other in every layer.
 LEAST_BUSY_SHARE = 0.8
+# A server takes its memory at the start and a steady load leaves it alone. Our choice.
+CREEP_MAX = 0.01
 # A clock that is slewed gains or loses at most 500 ppm (adjtimex(2)); beyond it, it was set.
 SLEW = 500e-6
 CLOCK_SLACK_S = 0.1
@@ -93,6 +96,17 @@ def _imbalance(facts: RunFacts) -> Finding | None:
     return warning(gate, observed=observed, required=required)
 
 
+def _creeps(facts: RunFacts) -> Finding | None:
+    gate, grown = Gate.CARD_MEMORY_CREEPS, facts.card_memory_growth
+    if facts.cards_leased == () or facts.duration_s is None or facts.duration_s < SOAK_S:
+        return None
+    if grown is None:
+        return unknown(gate)
+    if grown <= CREEP_MAX:
+        return None
+    return warning(gate, observed=f"{grown:+.3f} of a card", required=f"at most {CREEP_MAX}")
+
+
 def _clock(facts: RunFacts) -> Finding | None:
     gate, drift = Gate.CLOCK_JUMPED, facts.clock_drift_s
     if drift is None:
@@ -114,5 +128,6 @@ HOST_GATES = (
     _throttled,
     _hot,
     _imbalance,
+    _creeps,
     _clock,
 )

@@ -1,11 +1,16 @@
 """The gates on what a server says of itself, in its answers and its log."""
 
-from service.domain.validity import Finding, Gate, RunFacts, failure, unknown
+from collections import Counter
+
+from service.domain.soak import SOAK_S
+from service.domain.validity import Finding, Gate, RunFacts, failure, unknown, warning
 
 # A chat template or a system prompt is shared by all requests and is honestly found again.
 COLD_CACHE_HIT = 0.01
 # What is left for the KV cache moves a little with the allocator from launch to launch.
 KV_CAPACITY_SLACK = 0.02
+# Above what the slope of a steady server's throughput wanders by. Our choice.
+FADE_MAX = 0.05
 
 
 def _flushed(facts: RunFacts) -> Finding | None:
@@ -35,6 +40,27 @@ def _errors(facts: RunFacts) -> Finding | None:
 
 def _retracted(facts: RunFacts) -> Finding | None:
     return _none(Gate.REQUESTS_RETRACTED, facts.retractions, "retractions")
+
+
+def _refused(facts: RunFacts) -> Finding | None:
+    gate, causes = Gate.ALLOCATION_REFUSED, facts.refusals
+    if causes is None:
+        return unknown(gate)
+    if not causes:
+        return None
+    observed = ", ".join(f"{times} by {cause}" for cause, times in sorted(Counter(causes).items()))
+    return failure(gate, observed=observed, required="none")
+
+
+def _fades(facts: RunFacts) -> Finding | None:
+    gate, grown = Gate.THROUGHPUT_FADES, facts.throughput_growth
+    if facts.duration_s is None or facts.duration_s < SOAK_S:
+        return None
+    if grown is None:
+        return unknown(gate)
+    if grown >= -FADE_MAX:
+        return None
+    return warning(gate, observed=f"{grown:+.3f} of it", required=f"at least {-FADE_MAX}")
 
 
 def _graph(facts: RunFacts) -> Finding | None:
@@ -81,6 +107,8 @@ SERVER_GATES = (
     _cache_warm,
     _errors,
     _retracted,
+    _refused,
+    _fades,
     _graph,
     _capacity,
     _capacity_moved,

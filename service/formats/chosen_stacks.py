@@ -88,11 +88,12 @@ def with_overrides(stack: ChosenStack, overrides: Sequence[tuple[str, str]]) -> 
 def with_wheel(stack: ChosenStack, wheel: WheelOrder) -> ChosenStack:
     """Return a stack with a wheel in place of one of its components, hence with another key.
 
-    Raises OverrideError where the stack pins no such component, or nothing is built from a lock.
+    It is installed into an environment that a runner builds, and laid over one of a host or image.
+    Raises OverrideError where the stack pins no such component of its environment, or no runner
+    can bring it up.
     """
-    if not isinstance(stack.build, BuildOrder):
-        why = stack.obstacle or f"stack {stack.stack.name} is not built by a runner"
-        raise OverrideError(f"{why}; so no wheel can be put into it")
+    if stack.build is None:
+        raise OverrideError(f"{stack.obstacle}; so no wheel can be put into it")
     before = stack.stack
     try:
         changed = with_version(before, name=wheel.component, version=wheel.version)
@@ -103,7 +104,11 @@ def with_wheel(stack: ChosenStack, wheel: WheelOrder) -> ChosenStack:
         ) from error
     if changed.key == before.key:
         raise OverrideError(f"{wheel.component} is recorded and not pinned in stack {before.name}")
-    build = stack.build.model_copy(update={"wheels": (*stack.build.wheels, wheel)})
+    if (scope := _scope(before, wheel.component)) is not SwapScope.PROCESS:
+        raise OverrideError(f"{wheel.component} is of the {scope}: a wheel cannot take its place")
+    # A base that was a candidate itself has a wheel in that place already.
+    others = (each for each in stack.build.wheels if each.component != wheel.component)
+    build = stack.build.model_copy(update={"wheels": (*others, wheel)})
     return replace(stack, stack=changed, build=build)
 
 
@@ -130,8 +135,7 @@ def _build_of(stack: ChosenStack, name: str, version: str) -> tuple[AnyBuild | N
         return stack.build, None  # the host has that version, or preflight says that it has not
     if stack.build is None or stack.lock is None:
         return None, stack.obstacle
-    scope = next(part.scope for part in stack.stack.components if part.name == name)
-    if scope is not SwapScope.PROCESS:
+    if _scope(stack.stack, name) is not SwapScope.PROCESS:
         return stack.build, None
     if name == TORCH and stack.build.torch is not None:
         # The label after '+' names the build for a chip, which the runner chooses.
@@ -142,3 +146,7 @@ def _build_of(stack: ChosenStack, name: str, version: str) -> tuple[AnyBuild | N
         f"stack {stack.stack.name}: {reason}, so {name}=={version} needs a stack file "
         "and a lock of its own"
     )
+
+
+def _scope(stack: Stack, name: str) -> SwapScope:
+    return next(part.scope for part in stack.components if part.name == name)

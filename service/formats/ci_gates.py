@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from service.domain.ci_gate import Looks, Standing
+from service.domain.verdict import Outcome
 from service.formats.gate_answers import GateAnswer, GateBase, GateCandidate
 from service.formats.identities import Key, Name
 from service.formats.messages import Message
@@ -99,7 +100,11 @@ class GateRead(Message):
 
 
 class GateListed(Message):
-    """A gate in a list: as little as tells which it is."""
+    """A gate in a list: as little as tells which it is, and what it says.
+
+    outcome, exit_code: as its answer has them now, with the waivers and incidents of now; None as
+    long as it runs, and where it was not told yet. host: where it was measured, or None.
+    """
 
     id: UUID
     session_id: UUID
@@ -109,3 +114,11 @@ class GateListed(Message):
     state: Literal["running", "finished", "cancelled"]
     asked_by: str
     asked_at: AwareDatetime
+    outcome: Outcome | None = None
+    exit_code: int | None = Field(default=None, ge=0, le=6)
+    finished_at: AwareDatetime | None = None
+    mode: Literal["local", "remote"] = "remote"
+    host: str | None = None
+    channel: str | None = None
+    base_stack_key: Key | None = None
+    candidate_stack_key: Key | None = None

@@ -62,17 +62,11 @@ def gate_upload(
 ) -> GateUpload:
     """Return a gate as it is ordered.
 
-    Raises GatePlanError, FileProblemsError and NotRunnableError.
+    Raises GatePlanError, StackChoiceError, FileProblemsError and NotRunnableError.
     """
     sides = candidate[0], base[0]
     if sides[0].stack.stack.key == sides[1].stack.stack.key:
         raise GatePlanError("candidate and base are the same stack: there is nothing to compare")
-    chips = {side.stack.file.shape.chip for side in sides}
-    if chips != {file.shape.cards.chip}:
-        raise GatePlanError(
-            f"plan {file.shape.name} is for chip {file.shape.cards.chip}, and the stacks are for "
-            + ", ".join(sorted(chips))
-        )
     budget_s = asked.budget_s or file.shape.gate.budget_s
     cells = _cells(matrix, file, asked.cell)
     planned, note = _within(matrix, file, [side.stack for side in sides], cells, budget_s)

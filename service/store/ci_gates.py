@@ -1,15 +1,16 @@
 """Queries that keep and return gates in CI."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
+from service.domain.job import ENDED
 from service.store.database import ReadSession, WriteSession
-from service.store.tables import GateRow
+from service.store.tables import GateRow, JobRow, RunRow, WithdrawalRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,34 @@ def newest(session: ReadSession, *, limit: int = 20) -> Sequence[StoredGate]:
         select(GateRow).order_by(GateRow.asked_at.desc(), GateRow.id).limit(limit)
     )
     return [_stored(row) for row in rows]
+
+
+def measured(session: ReadSession, session_ids: Collection[UUID]) -> Mapping[UUID, str]:
+    """Return for each session a text that is another one once another run of it may be judged."""
+    rows = session.execute(
+        select(
+            RunRow.session_id,
+            func.count(),
+            func.count(WithdrawalRow.run_id),
+            func.max(WithdrawalRow.withdrawn_at),
+        )
+        .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
+        .where(RunRow.session_id.in_(session_ids))
+        .group_by(RunRow.session_id)
+    )
+    return {
+        session_id: f"{runs} {withdrawn} {last}"
+        for session_id, runs, withdrawn, last in rows
+        if session_id is not None
+    }
+
+
+def unended(session: ReadSession, session_ids: Collection[UUID]) -> frozenset[UUID]:
+    """Return those of some sessions of which a job is still open, or stopping."""
+    query = select(JobRow.session_id).where(
+        JobRow.session_id.in_(session_ids), JobRow.state.not_in(ENDED)
+    )
+    return frozenset(session.scalars(query.distinct()))
 
 
 def say_stopped(session: WriteSession, gate_id: UUID, stops: Sequence[Mapping[str, Any]]) -> None:

@@ -8,7 +8,7 @@ from service.domain.ci_gate import Counts, counting, exit_code, outcome_of
 from service.domain.metric import METRICS
 from service.domain.stack_difference import changed_arguments, changed_components, widest_scope
 from service.domain.verdict import Outcome, foremost
-from service.formats.ci_gates import GateListed, GateRead
+from service.formats.ci_gates import GateRead
 from service.formats.comparisons import CellComparison
 from service.formats.gate_answers import (
     GateAnswer,
@@ -22,7 +22,7 @@ from service.formats.gate_answers import (
     GateWaiver,
 )
 from service.formats.verdicts import DifferenceRead, VerdictRead
-from service.store import ci_gates, launches, sessions, stacks
+from service.store import ci_gates, launches, stacks
 from service.store.database import ReadSession
 from service.store.runs import StoredRun
 from service.store.waivers import StoredWaiver
@@ -67,24 +67,6 @@ def read_gate(session: ReadSession, gate_id: UUID, *, now: datetime) -> GateRead
     )
 
 
-def list_gates(session: ReadSession, *, limit: int) -> tuple[GateListed, ...]:
-    """Return gates, the newest asked for first."""
-    return tuple(
-        GateListed(
-            id=stored.id,
-            session_id=stored.session_id,
-            plan=found.plan,
-            candidate=stored.content["candidate"]["stack_name"],
-            base=stored.content["base"]["stack_name"],
-            state=_word(found.state),
-            asked_by=stored.asked_by,
-            asked_at=stored.asked_at,
-        )
-        for stored in ci_gates.newest(session, limit=limit)
-        for found in [sessions.read(session, stored.session_id)]
-    )
-
-
 def answered(session: ReadSession, state: GateState, *, now: datetime) -> GateAnswer:
     """Return what a gate says by now; waivers are those that are in force now."""
     rounds = {
@@ -106,7 +88,7 @@ def answered(session: ReadSession, state: GateState, *, now: datetime) -> GateAn
         session_id=state.session.id,
         plan=state.session.plan,
         mode="local" if content.mode == "local" else "remote",
-        state=_word(state.session.state),
+        state=state_word(state.session.state),
         outcome=outcome,
         exit_code=exit_code(outcome, inconclusive_blocks=content.rules.inconclusive_blocks),
         inconclusive_blocks=content.rules.inconclusive_blocks,
@@ -136,7 +118,8 @@ def _cached(session: ReadSession, state: GateState) -> Cached:
     return {cell: launches for cell, launches in every.items() if cell in used}
 
 
-def _word(state: str) -> str:
+def state_word(state: str) -> str:
+    """Return a gate's state in the words of its answer, from that of its session."""
     return state if state in {"finished", "cancelled"} else "running"
 
 

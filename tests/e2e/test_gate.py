@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from runners.stacks.measured import measured_versions
+from tests.e2e.p800_site import real_python
 from tests.e2e.production import ROOT, Stage, service_client
 from tests.e2e.slowed import COMPONENT, slowed_wheel
 from tests.integration.databases import free_port
@@ -36,9 +39,30 @@ cells:
 """
 
 
+# The baseline's environment as a host's own, into which nobody installs anything: the wheel is laid
+# over it. No environment is built for the candidate, which is most of what this test would take.
+STACK = """
+name: {name}
+chip: cpu
+built_at: 2026-10-30
+build: {{kind: host, python: {python}}}
+components:
+  - {{name: torch, version: 2.13.0+cpu, layer: packages, scope: process}}
+  - {{name: sglang, version: 0.5.23, layer: server, scope: process}}
+  - {{name: {plugin}, version: "{version}", layer: plugin, scope: process}}
+verified:
+  state: verified
+  note: The environment of cpu-sglang-0.5.23, as it lies on this machine.
+"""
+ON_HOST = "cpu-on-host"
+
+
 def test_a_slowed_plugin_is_regressed_locally_and_when_the_service_is_asked(
     tmp_path: Path,
 ) -> None:
+    python = real_python(ROOT / "matrix")
+    before = measured_versions(python)
+    matrix = _matrix(tmp_path / "matrix", python, before[COMPONENT])
     (tmp_path / "pr-tiny.yaml").write_text(PLAN)
     # On a busy machine a pass is half of a token's time: this slows tokens by a third at least.
     slowed_wheel(tmp_path, by=1.2)
@@ -46,15 +70,25 @@ def test_a_slowed_plugin_is_regressed_locally_and_when_the_service_is_asked(
     code, answer = _gate(
         tmp_path,
         *("--local", "--data-dir", str(tmp_path / "data"), "--plan", "pr-tiny.yaml"),
-        *("--base", "stack:cpu-sglang-0.5.23", "--with", f"{COMPONENT}=./*.whl", "--json"),
+        *("--matrix", str(matrix), "--base", f"stack:{ON_HOST}"),
+        *("--with", f"{COMPONENT}=./*.whl", "--json"),
     )
 
     assert code == 3, json.dumps(answer["cells"])
     _is_regressed(answer)
     assert [each["name"] for each in answer["components"]] == [COMPONENT]
+    assert measured_versions(python) == before
     remote_code, remote = _asked_of_a_service(tmp_path, answer["id"])
     assert remote_code == 3
     _is_regressed(remote)
+
+
+def _matrix(folder: Path, python: Path, version: str) -> Path:
+    """Write a matrix with one more stack: what lies on this machine already."""
+    shutil.copytree(ROOT / "matrix", folder)
+    text = STACK.format(name=ON_HOST, python=python, plugin=COMPONENT, version=version)
+    (folder / "stacks" / f"{ON_HOST}.yaml").write_text(text)
+    return folder
 
 
 def _is_regressed(answer: dict[str, Any]) -> None:

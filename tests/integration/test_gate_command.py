@@ -1,21 +1,17 @@
 """`kunline gate` as a pipeline calls it, against a service whose runner is played by the test."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
-from service.domain.condition import Condition
 from service.formats.gate_answers import GateAnswer
-from tests.e2e.production import ROOT
-from tests.integration import builders, gating, path
+from tests.integration.gate_cli import kunline, measure
 from tests.integration.serving import application, served
+from tests.made_wheel import made_wheel
 
-WHEEL = "kunline_sglang_cpu-0.2.0-py3-none-any.whl"
 NOBODYS = "00000000-0000-0000-0000-000000000000"
 
 
@@ -27,34 +23,13 @@ def url(migrated_file: Path, tmp_path: Path) -> str:
 
 
 def gate(url: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "service.cli", "gate", "--url", url, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def measure(engine: Engine, slower: float) -> int:
-    """Do all jobs of pool local, the stack with a wheel slower by a factor."""
-
-    def scale(stack: str, _: Condition, __: int) -> float:
-        return slower if "whl." in stack else 1.0
-
-    done = 0
-    while (job := path.claim(engine, builders.claim(pool="local"))) is not None:
-        gating.do_job(engine, job, scale, done)
-        done += 1
-    return done
+    return kunline(url, folder, "gate", *words)
 
 
 def test_a_wheel_is_uploaded_measured_and_judged_and_the_exit_code_says_how(
     engine: Engine, tmp_path: Path
 ) -> None:
-    (tmp_path / WHEEL).write_bytes(b"a wheel of some bytes")
+    made_wheel(tmp_path, "kunline-sglang-cpu", "0.2.0")
     asked = ("--plan", "pr-cpu", "--base", "stack:cpu-sglang-0.5.23", "--key", "run-1")
     with served(application(engine, tmp_path)) as url:
         detached = [

@@ -218,6 +218,12 @@ def test_one_cell_alone_may_be_asked_for_and_none_is_refused() -> None:
         pytest.param((), None, "name what is different", id="nothing"),
         pytest.param(("torch",), None, "takes COMPONENT=VERSION", id="no value"),
         pytest.param(("a.yaml",), "b", "one stack can be the candidate", id="two stacks"),
+        pytest.param(
+            ("sglang-kunlun=git:HEAD", "sglang_kunlun=1.0"),
+            None,
+            "named twice",
+            id="one part twice",
+        ),
     ],
 )
 def test_a_candidate_is_named_in_one_way(

@@ -1,6 +1,8 @@
 """Wheels of a gate: found, held to their names, pinned by content, and put together again."""
 
 import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,17 +13,23 @@ from runners.stacks.wheels import WheelDamagedError, as_ordered, put_together
 from service.cli import gate_wheels
 from service.cli.gate_wheels import PART_BYTES, wheel_of, wheel_of_commit
 from service.formats.chosen_stacks import OverrideError, chosen, with_wheel
-from service.formats.identities import BuildOrder
+from service.formats.identities import BuildOrder, ContainerOrder, HostOrder
 from service.formats.matrix_files import read_matrix
+from tests.made_wheel import made_wheel
 
 WHEEL = "kunline_sglang_cpu-0.2.0-py3-none-any.whl"
 PLUGIN = "kunline-sglang-cpu"
 MATRIX = Path(__file__).parents[2] / "matrix"
 
 
+def plugin(folder: Path, files: Mapping[str, str] | None = None) -> Path:
+    """Write a wheel of our plugin."""
+    return made_wheel(folder, PLUGIN, "0.2.0", files)
+
+
 def test_a_wheel_is_pinned_by_its_content_and_travels_in_parts(tmp_path: Path) -> None:
-    content = b"x" * PART_BYTES + b"y"
-    (tmp_path / WHEEL).write_bytes(content)
+    text = "".join(map(str, range(PART_BYTES // 5)))
+    content = plugin(tmp_path, {"large.py": text}).read_bytes()
 
     found = wheel_of(PLUGIN, f"{tmp_path}/*.whl")
 
@@ -34,7 +42,7 @@ def test_a_wheel_is_pinned_by_its_content_and_travels_in_parts(tmp_path: Path) -
 
 
 def test_a_wheel_whose_parts_are_others_is_refused(tmp_path: Path) -> None:
-    (tmp_path / WHEEL).write_bytes(b"content")
+    plugin(tmp_path)
     found = wheel_of(PLUGIN, str(tmp_path / WHEEL))
 
     with pytest.raises(WheelDamagedError, match="upload it again"):
@@ -42,7 +50,7 @@ def test_a_wheel_whose_parts_are_others_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_wheel_with_a_local_version_keeps_it(tmp_path: Path) -> None:
-    (tmp_path / "torch-2.9.0+cu129-py3-none-any.whl").write_bytes(b"t")
+    made_wheel(tmp_path, "torch", "2.9.0+cu129")
 
     assert wheel_of("torch", f"{tmp_path}/torch*.whl").order.version.startswith("2.9.0+cu129.whl.")
 
@@ -66,6 +74,23 @@ def test_what_is_not_one_wheel_of_the_component_is_refused(
         wheel_of(component, f"{tmp_path}/{pattern}")
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"<html>404</html>", b"PK\x05\x06" + bytes(18)], ids=["empty", "a page", "zip"]
+)
+def test_what_only_bears_a_wheels_name_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / WHEEL).write_bytes(content)
+
+    with pytest.raises(OverrideError, match="is no wheel, or a damaged one"):
+        wheel_of(PLUGIN, str(tmp_path / WHEEL))
+
+
+def test_a_wheel_that_was_renamed_is_refused(tmp_path: Path) -> None:
+    made_wheel(tmp_path, PLUGIN, "0.2.0", inside="0.1.0")
+
+    with pytest.raises(OverrideError, match=r"has kunline-sglang-cpu 0\.1\.0 in it"):
+        wheel_of(PLUGIN, str(tmp_path / WHEEL))
+
+
 def test_a_commit_is_built_as_it_was_committed(tmp_path: Path) -> None:
     commit = _repository(tmp_path)
     (tmp_path / "small.py").write_text("CHANGED = True\n")
@@ -85,7 +110,7 @@ def test_a_commit_that_is_not_there_is_refused_in_gits_words(tmp_path: Path) -> 
 
 
 def test_a_stack_with_a_wheel_has_another_key_and_its_build_brings_it(tmp_path: Path) -> None:
-    (tmp_path / WHEEL).write_bytes(b"content")
+    plugin(tmp_path)
     stack = chosen(read_matrix(MATRIX), "cpu-sglang-0.5.23")
     wheel = wheel_of(PLUGIN, str(tmp_path / WHEEL)).order
 
@@ -99,8 +124,61 @@ def test_a_stack_with_a_wheel_has_another_key_and_its_build_brings_it(tmp_path: 
     assert changed.order().build == changed.build
 
 
+def test_a_second_wheel_takes_the_place_of_the_first_of_its_component(tmp_path: Path) -> None:
+    stack = chosen(read_matrix(MATRIX), "cpu-sglang-0.5.23")
+    first = wheel_of(PLUGIN, str(plugin(tmp_path))).order
+    second = wheel_of(PLUGIN, str(plugin(tmp_path, {"other.py": ""}))).order
+
+    changed = with_wheel(with_wheel(stack, first), second)
+
+    assert isinstance(changed.build, BuildOrder)
+    assert changed.build.wheels == (second,)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [HostOrder(python="python3"), ContainerOrder(image="a/b:1", digest="sha256:" + "a" * 64)],
+    ids=["host", "container"],
+)
+def test_a_wheel_is_laid_over_what_is_installed_on_a_host_or_in_an_image(
+    tmp_path: Path, build: HostOrder | ContainerOrder
+) -> None:
+    stack = replace(chosen(read_matrix(MATRIX), "cpu-sglang-0.5.23"), build=build)
+    wheel = wheel_of(PLUGIN, str(plugin(tmp_path))).order
+
+    changed = with_wheel(stack, wheel)
+
+    assert changed.build == build.model_copy(update={"wheels": (wheel,)})
+    assert changed.stack.versions[PLUGIN] == wheel.version
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        pytest.param("xre", "xre is of the container", id="of the image"),
+        pytest.param("kunlun-driver", "recorded and not pinned", id="of the host"),
+    ],
+)
+def test_what_is_no_part_of_the_environment_takes_no_wheel(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    stack = chosen(read_matrix(MATRIX), "p800-sglang-kunlun-recipe")
+    there = replace(stack, build=HostOrder(python="python3"))
+
+    with pytest.raises(OverrideError, match=said):
+        with_wheel(there, wheel_of(name, str(made_wheel(tmp_path, name))).order)
+
+
+def test_a_stack_that_no_runner_brings_up_takes_no_wheel(tmp_path: Path) -> None:
+    stack = chosen(read_matrix(MATRIX), "p800-sglang-kunlun-recipe")
+    wheel = made_wheel(tmp_path, "sglang-kunlun")
+
+    with pytest.raises(OverrideError, match="no wheel can be put into it"):
+        with_wheel(stack, wheel_of("sglang-kunlun", str(wheel)).order)
+
+
 def test_a_stack_that_does_not_pin_the_component_takes_no_wheel_of_it(tmp_path: Path) -> None:
-    (tmp_path / "nosuch-1.0-py3-none-any.whl").write_bytes(b"content")
+    made_wheel(tmp_path, "nosuch")
     stack = chosen(read_matrix(MATRIX), "cpu-sglang-0.5.23")
 
     with pytest.raises(OverrideError, match="pins no component 'nosuch'"):
@@ -108,7 +186,7 @@ def test_a_stack_that_does_not_pin_the_component_takes_no_wheel_of_it(tmp_path: 
 
 
 def test_an_installed_wheel_is_seen_as_what_the_stack_pins(tmp_path: Path) -> None:
-    (tmp_path / WHEEL).write_bytes(b"content")
+    plugin(tmp_path)
     wheel = wheel_of(PLUGIN, str(tmp_path / WHEEL)).order
 
     assert as_ordered({PLUGIN: "0.2.0"}, [wheel]) == {PLUGIN: wheel.version}

@@ -1,8 +1,4 @@
-"""Stacks that no runner builds: found on the host, or run in an image by a stand-in engine.
-
-The engine of these tests is a stand-in: a small program that records its words and runs the
-command as a child of its own, as a container engine's daemon does; there is no container.
-"""
+"""Stacks that no runner builds: found on the host, or run in an image by a stand-in engine."""
 
 import json
 import os
@@ -10,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -17,72 +14,29 @@ import psutil
 import pytest
 
 from runners.devices.device import Card
+from runners.launched import require_overlay
 from runners.preflight.layers import Check, Works, checked
+from runners.run_job import LayerBrokenError, Prepared
 from runners.stacks.container import Contained, EngineError, contained, end, ended, pids_of
 from runners.stacks.host import NotOnHostError, host_program, host_python
-from runners.stacks.provision import Site, device_nodes, provisioned
+from runners.stacks.overlay import laid_over
+from runners.stacks.provision import Site, device_nodes, observed, overlay_of, provisioned
+from service.cli.gate_wheels import wheel_of
 from service.domain.layer import Layer
 from service.formats.identities import ContainerOrder, HostOrder
 from service.formats.launch_sections import LaunchSection
+from tests.made_wheel import made_wheel
+from tests.runner_orders import job
+from tests.stand_in_engine import stand_in_engine
 
 DIGEST = "sha256:" + "a" * 64
 ORDER = ContainerOrder(image="xpu/sglang:1", digest=DIGEST, python=sys.executable)
-# What `run` starts is detached from the engine's client, so that killing the client leaves it.
-ENGINE = """\
-#!{python}
-import json, os, signal, subprocess, sys
-from pathlib import Path
-
-state = Path({state!r})
-words = sys.argv[1:]
-with (state / "calls.jsonl").open("a") as calls:
-    calls.write(json.dumps(words) + "\\n")
-
-
-def living():
-    for file in state.glob("*.container"):
-        told = json.loads(file.read_text())
-        if os.path.exists(f"/proc/{{told['pid']}}"):
-            yield file.stem, told
-
-
-if words[0] == "image" and not (state / "pulled").exists():
-    sys.exit("Error: no such image")
-if words[0] == "pull":
-    (state / "pulled").touch()
-if words[0] == "run":
-    labels = [words[at + 1] for at, word in enumerate(words) if word == "--label"]
-    names = [words[at + 1] for at, word in enumerate(words) if word == "--env"]
-    pairs = [name.partition("=") for name in names]
-    variables = {{name: value if sign else os.environ[name] for name, sign, value in pairs}}
-    at = next(at for at, word in enumerate(words) if "@sha256:" in word)
-    child = subprocess.Popen(words[at + 1 :], env=variables, start_new_session=True)
-    file = state / f"c{{child.pid}}.container"
-    file.write_text(json.dumps({{"labels": labels, "pid": child.pid}}))
-    code = child.wait()
-    file.unlink(missing_ok=True)
-    sys.exit(code if code >= 0 else 128 - code)
-if words[0] == "ps":
-    label = words[-1].partition("=")[2]
-    print("\\n".join(name for name, told in living() if label in told["labels"]))
-if words[0] == "inspect":
-    print("\\n".join(str(told["pid"]) for name, told in living() if name in words))
-if words[0] in ("stop", "rm"):
-    for name, told in list(living()):
-        if name in words:
-            os.kill(told["pid"], signal.SIGTERM if words[0] == "stop" else signal.SIGKILL)
-"""
 
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Path:
     """Return the folder of a stand-in engine called docker, and of what it was asked."""
-    folder = tmp_path / "engine"
-    folder.mkdir()
-    program = folder / "docker"
-    program.write_text(ENGINE.format(python=sys.executable, state=str(folder)), encoding="utf-8")
-    program.chmod(0o755)
-    return folder
+    return stand_in_engine(tmp_path / "engine")
 
 
 def image(engine: Path, tmp_path: Path, *, registry: str = "") -> Contained:
@@ -193,6 +147,17 @@ def test_a_program_of_an_image_runs_with_the_variables_it_is_given(
     assert f"{tmp_path / 'models'}:{tmp_path / 'models'}" in run
 
 
+def test_a_program_of_an_image_is_asked_through_its_stdin(engine: Path, tmp_path: Path) -> None:
+    python = image(engine, tmp_path).program(ORDER.python, tmp_path / "launch")
+    code = "import sys; print(sys.stdin.readline())"
+
+    answer = subprocess.run(
+        [python, "-c", code], input=b"memory\n", capture_output=True, check=True, timeout=60
+    )
+
+    assert answer.stdout.strip() == b"memory"
+
+
 def test_the_exit_code_of_a_contained_program_is_its_own(engine: Path, tmp_path: Path) -> None:
     python = image(engine, tmp_path).program(ORDER.python, tmp_path / "launch")
 
@@ -251,6 +216,67 @@ def test_what_a_check_was_killed_with_ends_when_the_checks_do(engine: Path, tmp_
 
     assert found[0].state == "works"
     until(lambda: not held.pids())
+
+
+def test_wheels_are_laid_over_the_python_of_an_image_for_one_launch(
+    engine: Path, tmp_path: Path
+) -> None:
+    held = image(engine, tmp_path)
+    home = tmp_path / "launch"
+    python = held.program(ORDER.python, home)
+    wheel = made_wheel(tmp_path, "iniconfig", "99.1")
+    named = wheel_of("iniconfig", str(wheel))
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": "/of/the/image"}
+    build = ORDER.model_copy(update={"wheels": (named.order,)})
+    order = job().stack.model_copy(update={"build": build})
+
+    overlay = overlay_of(
+        order,
+        python,
+        lambda digest: named.parts[digest],
+        folder=home,
+        variables=variables,
+        progress=lambda *_: None,
+    )
+
+    assert overlay is not None
+    assert overlay.path == f"{home / 'overlay'}{os.pathsep}/of/the/image"
+    assert observed(order, python, variables, overlay)["iniconfig"] == named.order.version
+    assert observed(order, python, variables)["iniconfig"] != named.order.version
+
+
+@pytest.mark.parametrize(
+    ("is_told", "found"),
+    [
+        pytest.param(True, nullcontext(), id="the overlay is on its path"),
+        pytest.param(False, pytest.raises(LayerBrokenError, match="not loaded"), id="it is not"),
+    ],
+)
+def test_a_server_in_a_container_is_seen_to_load_the_wheels_laid_over_it(
+    engine: Path, tmp_path: Path, is_told: bool, found: AbstractContextManager[object]
+) -> None:
+    held = image(engine, tmp_path)
+    home = tmp_path / "launch"
+    python = held.program(ORDER.python, home)
+    wheel = made_wheel(tmp_path, "iniconfig", "99.1")
+    content, named = wheel.read_bytes(), wheel_of("iniconfig", str(wheel))
+    variables = {"PATH": os.environ["PATH"]}
+    overlay = laid_over(
+        python,
+        {named.order: content},
+        folder=home,
+        variables=variables,
+        progress=lambda *_: None,
+    )
+    prepared = Prepared(python, python, home, home, {}, None, held, (), overlay)
+
+    told = overlay.variables if is_told else {}
+    client = subprocess.Popen([python, "-c", SLEEP], env={**variables, **told})
+    until(held.pids)
+
+    with ended(held), found:
+        require_overlay(prepared, client.pid, variables=variables)
+    client.wait(20)
 
 
 def test_a_host_without_an_engine_says_so(tmp_path: Path) -> None:
