@@ -23,7 +23,8 @@ EXAMPLE = Path(".env.example")
 Duration = Annotated[str, Field(pattern=r"^(?:\d+h)?(?:\d+m)?(?:\d+s)?$", min_length=2)]
 Size = Annotated[str, Field(pattern=r"^\d+[bkmg]$")]
 Port = Annotated[str, Field(pattern=r"^(?:[^:]+:)?(?:\$\{[^}]+\}|\d+):\d+$")]
-Mount = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*:/[^:]+(?::ro)?$")]
+Mount = Annotated[str, Field(pattern=r"^(?:[a-z][a-z0-9_-]*|/[^:]+):/[^:]+(?::ro)?$")]
+Node = Annotated[str, Field(pattern=r"^/dev/[^:]+:/dev/[^:]+$")]
 Image = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._/-]*:[A-Za-z0-9._-]+$")]
 
 
@@ -53,7 +54,10 @@ class Service(Part):
     depends_on: dict[str, Dependency] = Field(default_factory=dict)
     volumes: list[Mount] = Field(default_factory=list)
     ports: list[Port] = Field(default_factory=list)
-    networks: list[str] = Field(min_length=1)
+    networks: list[str] = Field(default_factory=list)
+    network_mode: Literal["host"] | None = None
+    profiles: list[str] = Field(default_factory=list)
+    devices: list[Node] = Field(default_factory=list)
     healthcheck: Healthcheck | None = None
     restart: Literal["no", "always", "on-failure", "unless-stopped"]
     stop_grace_period: Duration | None = None
@@ -99,7 +103,24 @@ OURS = {name: service for name, service in SERVICES.items() if service.build is 
 
 
 def test_the_file_holds_the_production_shape() -> None:
-    assert set(SERVICES) == {"db", "redis", "migrate", "api", "worker", "scheduler", "runner"}
+    assert {name for name, service in SERVICES.items() if not service.profiles} == {
+        *("db", "redis", "migrate", "api", "worker", "scheduler", "runner")
+    }
+
+
+def test_a_runner_host_is_a_profile_of_its_own_that_starts_nothing_of_the_service() -> None:
+    host = SERVICES["runner-host"]
+
+    assert host.profiles == ["runner-host"]
+    assert (host.depends_on, host.networks, host.network_mode) == ({}, [], "host")
+    assert host.environment["KUNLINE_LOCK_DIR"] in {
+        mount.split(":")[1] for mount in host.volumes if mount.startswith("/run/")
+    }
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_a_service_has_networks_or_the_hosts_own(name: str) -> None:
+    assert bool(SERVICES[name].networks) is (SERVICES[name].network_mode is None)
 
 
 def test_a_key_that_the_specification_lacks_is_refused() -> None:
@@ -113,7 +134,10 @@ def test_a_key_that_the_specification_lacks_is_refused() -> None:
 def test_what_a_service_refers_to_is_there() -> None:
     read = compose()
     mounted = {
-        mount.partition(":")[0] for service in SERVICES.values() for mount in service.volumes
+        mount.partition(":")[0]
+        for service in SERVICES.values()
+        for mount in service.volumes
+        if not mount.startswith("/")
     }
     networks = {network for service in SERVICES.values() for network in service.networks}
     needed = {name for service in SERVICES.values() for name in service.depends_on}
@@ -171,7 +195,7 @@ def test_our_own_services_run_without_privileges(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(OURS))
 def test_every_setting_named_is_one_that_the_process_reads(name: str) -> None:
-    room = "runners.config" if name == "runner" else "service.config"
+    room = "runners.config" if name.startswith("runner") else "service.config"
     named = {key for key in OURS[name].environment if key.startswith("KUNLINE_")}
 
     assert named - fields_of(room) == set()
@@ -181,7 +205,9 @@ def test_every_setting_named_is_one_that_the_process_reads(name: str) -> None:
 def test_every_command_is_one_of_ours(name: str) -> None:
     assert OURS[name].command[0] == "kunline"
     assert OURS[name].command[1:] in (
-        [["db", "migrate"]] if name == "migrate" else [[{"api": "serve"}.get(name, name)]]
+        [["db", "migrate"]]
+        if name == "migrate"
+        else [[{"api": "serve", "runner-host": "runner"}.get(name, name)]]
     )
 
 

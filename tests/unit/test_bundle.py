@@ -1,0 +1,177 @@
+"""A bundle: everything is verified, nothing of the host that made it is left, and glibc is told."""
+
+import sys
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from runners.stacks import bundle_parts
+from runners.stacks.bundle import (
+    ENVIRONMENTS,
+    FOLDER,
+    BundleDamagedError,
+    TooNewError,
+    packed,
+    ready,
+    unpacked,
+)
+from runners.stacks.elf import RunPathError, looking_beside, needed_glibc
+
+DIGEST = "a" * 64
+MINOR = f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Return a bundle's own folder with a program that stands for its Python."""
+    root = tmp_path / "tree"
+    program = root / "python" / "bin" / MINOR
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho bundled\n", encoding="utf-8")
+    program.chmod(0o755)
+    bundle_parts.scripts(root, program)
+    (root / "python" / "__pycache__").mkdir()
+    (root / "python" / "__pycache__" / "left.pyc").write_bytes(b"left out")
+    return root
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    """Return an environment as it is built on the host that makes a bundle."""
+    root = tmp_path / "environments" / DIGEST
+    (root / "bin").mkdir(parents=True)
+    (root / "bin" / "python").symlink_to("/usr/bin/env")
+    (root / "bin" / "tool").write_text("tool", encoding="utf-8")
+    (root / "lib").mkdir()
+    (root / "lib" / "library.so").write_bytes(b"\x7fELF GLIBC_2.17\0 GLIBC_2.28\0")
+    config = "home = /nowhere/bin\ninclude-system-site-packages = false\n"
+    (root / "pyvenv.cfg").write_text(config, encoding="utf-8")
+    return root
+
+
+def made(tree: Path, environment: Path, out: Path, glibc: str | None = None) -> Mapping[str, str]:
+    program = tree / "python" / "bin" / MINOR
+    _, needs = packed(tree, {DIGEST: environment}, out, python=program, glibc=glibc)
+    return needs
+
+
+def test_a_loaded_environment_stands_on_the_bundles_python_wherever_it_lies(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+    root = unpacked(tmp_path / "bundle.tar", tmp_path / "there")
+
+    manifest = ready(root)
+
+    there = root / ENVIRONMENTS / DIGEST
+    assert manifest.environments == (DIGEST,)
+    assert (there / "bin" / "python").resolve() == root / "python" / "bin" / MINOR
+    config = (there / "pyvenv.cfg").read_text(encoding="utf-8")
+    assert config == f"home = {root}/python/bin\ninclude-system-site-packages = false\n"
+    assert (root / "bin" / "kunline").stat().st_mode & 0o111
+
+
+def test_a_bundle_that_was_moved_is_made_ready_again(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+    root = unpacked(tmp_path / "bundle.tar", tmp_path / "there")
+    ready(root)
+    moved = root.rename(tmp_path / "elsewhere")
+
+    ready(moved)
+
+    link = moved / ENVIRONMENTS / DIGEST / "bin" / "python"
+    assert link.resolve() == moved / "python" / "bin" / MINOR
+
+
+def test_nothing_of_the_host_that_made_it_is_in_it(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+
+    with tarfile.open(tmp_path / "bundle.tar") as archive:
+        members = {member.name: member for member in archive.getmembers()}
+    assert not [name for name in members if "__pycache__" in name]
+    assert not [name for name, each in members.items() if each.linkname.startswith("/")]
+    assert f"{FOLDER}/{ENVIRONMENTS}/{DIGEST}/bin/python" not in members
+    assert f"{FOLDER}/{ENVIRONMENTS}/{DIGEST}/bin/tool" in members
+
+
+@pytest.mark.parametrize(
+    "place", ["bin/kunline", f"{ENVIRONMENTS}/{DIGEST}/lib/library.so", f"python/bin/{MINOR}"]
+)
+def test_a_file_that_is_not_the_one_packed_is_named(
+    place: str, tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+    root = unpacked(tmp_path / "bundle.tar", tmp_path / "there")
+    with (root / place).open("ab") as stream:
+        stream.write(b"!")
+
+    with pytest.raises(BundleDamagedError, match=f"1 files are not those packed: {place}"):
+        ready(root)
+
+
+def test_half_an_archive_and_a_folder_that_is_none_are_refused(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+    half = tmp_path / "half.tar"
+    half.write_bytes((tmp_path / "bundle.tar").read_bytes()[:3000])
+
+    with pytest.raises(BundleDamagedError, match="cannot be unpacked"):
+        unpacked(half, tmp_path / "there")
+    with pytest.raises(BundleDamagedError, match="no unpacked bundle"):
+        ready(tmp_path / "there")
+
+
+def test_a_part_that_needs_a_newer_c_library_than_the_site_has_is_named(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(TooNewError, match=r"glibc 2\.17 is wanted.*aaaaaaaaaaaa: 2\.28"):
+        made(tree, environment, tmp_path / "bundle.tar", glibc="2.17")
+    assert not (tmp_path / "bundle.tar").exists()
+
+    needs = made(tree, environment, tmp_path / "bundle.tar", glibc="2.31")
+    assert needs == {"runner": "2.17", DIGEST[:12]: "2.28"}
+
+
+def test_a_bundle_for_another_machine_or_a_newer_c_library_is_refused(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    (environment / "lib" / "library.so").write_bytes(b"\x7fELF GLIBC_2.999\0")
+    made(tree, environment, tmp_path / "bundle.tar")
+    root = unpacked(tmp_path / "bundle.tar", tmp_path / "there")
+
+    with pytest.raises(BundleDamagedError, match=r"needs glibc 2\.999"):
+        ready(root)
+    told = root / "manifest.json"
+    told.write_text(told.read_text().replace('"x86_64"', '"riscv64"'), encoding="utf-8")
+    with pytest.raises(BundleDamagedError, match="it is for riscv64"):
+        ready(root)
+
+
+def test_a_text_needs_no_c_library_in_particular(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("it says GLIBC_2.99", encoding="utf-8")
+
+    assert needed_glibc(tmp_path / "text") == "2.17"
+
+
+def test_a_program_is_told_to_look_for_libraries_beside_itself(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF\0/opt/somewhere/python/lib\0rest")
+
+    looking_beside(program, Path("/opt/somewhere/python/lib"))
+
+    assert program.read_bytes() == b"\x7fELF\0$ORIGIN/../lib" + b"\0" * 12 + b"rest"
+
+
+def test_a_place_too_short_to_be_replaced_is_refused_and_said(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF\0/usr/lib\0rest")
+
+    with pytest.raises(RunPathError, match="give a relocatable Python"):
+        looking_beside(program, Path("/usr/lib"))
