@@ -7,9 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveFloat, PositiveInt, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from runners.preflight.limits import REST_C, HostLimits
+from service.domain.window import Window, window
 from service.formats.identities import Name
 
 
@@ -26,6 +28,10 @@ def _spool() -> Path:
 def _host() -> str:
     """Return this host's name as names are written."""
     return re.sub(r"[^A-Za-z0-9._+=-]", "-", socket.gethostname()).lstrip("._+=-") or "host"
+
+
+def _window(text: object) -> Window | None:
+    return window(str(text)) if text else None
 
 
 Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
@@ -64,7 +70,27 @@ class Settings(BaseSettings):
     deliver_s: PositiveFloat = Field(
         default=300.0, description="How long reports are tried to be sent before a job is let go."
     )
+    rest_c: PositiveFloat = Field(
+        default=REST_C, description="A card that is as hot before any load is not measured on."
+    )
+    link_bytes_s: float | None = Field(
+        default=None, ge=0, description="Slower collectives are broken; by default the chip's own."
+    )
+    patience: PositiveFloat = Field(
+        default=1.0, description="By how much the limit of every layer's check is multiplied."
+    )
+    allocated: str = Field(
+        default="", description="Cards that an outer allocation gives us, by commas; else Slurm's."
+    )
+    window: Annotated[Window | None, NoDecode, BeforeValidator(_window)] = Field(
+        default=None, description="When jobs may begin: 22:00-06:00 Asia/Shanghai; else always."
+    )
     log_format: Literal["text", "json"] = "text"
+
+    @property
+    def limits(self) -> HostLimits:
+        """What this host is held to where nothing is published."""
+        return HostLimits(self.rest_c, self.link_bytes_s, self.patience)
 
     @property
     def name(self) -> str:

@@ -1,7 +1,8 @@
 """What this host shows of itself: `python -m runners.evidence CHIP`, child of `kunline doctor`.
 
-stdout: one JSON document. Nothing is changed and nothing is started but what only asks: the card
-tool's five forms, and the measured Pythons are left alone. Settings are the runner's.
+stdin: texts by name that are to go along; stdout: one JSON document. Nothing is changed and nothing
+is started but what only asks: the card tool's five forms. The measured Pythons are left alone here.
+Settings are the runner's.
 """
 
 import json
@@ -60,8 +61,11 @@ def main() -> int:
         sys.stderr.write(f"kunline: these settings are wrong:\n{told(error)}\n")
         return 2
     host = Host.of(os.environ)
-    files = dict(_files(sys.argv[1], host, settings))
-    found = HostEvidence(files=_anonymous(files), amiss=tuple(_amiss(settings)))
+    amiss = tuple(_amiss(settings))
+    given = json.loads(sys.stdin.buffer.read() or b"{}")
+    given["amiss.txt"] = "\n".join(filter(None, (given.get("amiss.txt"), *amiss)))
+    files = {**dict(_files(sys.argv[1], host, settings)), **given}
+    found = HostEvidence(files=_anonymous(files), amiss=amiss)
     sys.stdout.write(found.model_dump_json())
     return 0
 

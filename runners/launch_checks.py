@@ -1,15 +1,18 @@
 """The checks before a server is started, from the metal up to the plugin, for one set of cards."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from runners.devices.device import Card, Device
 from runners.preflight import host as host_checks
-from runners.preflight import xccl_perf
+from runners.preflight import links, xccl_perf
+from runners.preflight.card_numbers import said
 from runners.preflight.card_probe import CardProbes
+from runners.preflight.communication import Heard
 from runners.preflight.layers import Breaks, Check, Found, Skipped, Works, not_on
+from runners.preflight.limits import HostLimits
 from runners.preflight.measured import WRONG, MeasuredPython
 from runners.preflight.xccl_perf import XcclPerfError
 from runners.run_job import Prepared
@@ -22,9 +25,6 @@ from service.domain.stack import Stack
 from service.formats.orders import ModelOrder
 
 CPU = "cpu"
-# A tenth of the least that was published for two of these cards (28.3 GB/s, grade C): slower than
-# that is no matter of tuning.
-LEAST_BYTES_S: Mapping[str, float] = {"kunlun": 2.8e9}
 # Each layer's own limit. The first of a card waits for torch to be imported and the card to start.
 CARD_LAYERS = (
     (Layer.COPY, 60.0),
@@ -43,7 +43,8 @@ class Ground:
     """What a server would stand on. held: our cards. asked: how many of them it would use.
 
     python and variables: the measured environment. platform: the distribution of ours that brings
-    SGLang's platform, or None. observed: versions by component.
+    SGLang's platform, or None. observed: versions by component. heard: filled by the check of
+    collectives.
     """
 
     stack: Stack
@@ -55,6 +56,8 @@ class Ground:
     platform: str | None
     observed: Mapping[str, str]
     needed_bytes: int
+    limits: HostLimits = field(default_factory=HostLimits)
+    heard: Heard = field(default_factory=Heard)
 
     @property
     def cards(self) -> Sequence[Card]:
@@ -65,8 +68,10 @@ class Ground:
 def host_layers(ground: Ground) -> Sequence[Check]:
     """Return the checks that need no measured environment: device, driver and runtime."""
     chip = ground.device.name
+    rest_c = ground.limits.rest_c
     health = Check(
-        Layer.DEVICE, lambda _: host_checks.health(ground.device, ground.held, ground.asked)
+        Layer.DEVICE,
+        lambda _: host_checks.health(ground.device, ground.held, ground.asked, rest_c=rest_c),
     )
     if chip == CPU:
         why = "a CPU has no such layer of its own"
@@ -88,7 +93,7 @@ def packages_layer(ground: Ground) -> Check:
 
 def card_layers(ground: Ground) -> Sequence[Check]:
     """Return the checks of memory to collectives, which run inside the measured Python."""
-    variables = _without_platform(ground.variables)
+    variables = without_platform(ground.variables)
     probes = CardProbes(ground.python, variables, ground.device, ground.cards)
     memory = Check(
         Layer.MEMORY, lambda limit_s: _memory(ground, probes, limit_s), FIRST_LIMIT_S, probes.end
@@ -109,24 +114,32 @@ def _memory(ground: Ground, probes: CardProbes, limit_s: float) -> Found:
     if not isinstance(room, Works):
         return room
     taken = probes.check(Layer.MEMORY, limit_s)
-    return Works(f"{room.finding}\n{taken.finding}") if isinstance(taken, Works) else taken
+    if not isinstance(taken, Works):
+        return taken
+    return Works("\n".join(filter(None, (room.finding, said(ground.cards), taken.finding))))
 
 
 def _collectives(ground: Ground, probes: CardProbes, limit_s: float) -> Found:
     """Check collectives once the processes of the single cards are gone, which hold memory."""
     probes.end()
     chosen = ground.device.environment(ground.cards) if ground.cards else {}
-    variables = {**_without_platform(ground.variables), **chosen}
-    found = MeasuredPython(ground.python, variables).collectives(
+    variables = {**without_platform(ground.variables), **chosen}
+    inside, probe = MeasuredPython(ground.python, variables), ground.device.probe()
+    found = inside.collectives(
         ground.asked,
-        limit_s / 2,
-        probe=ground.device.probe(),
+        limit_s / 3,
+        probe=probe,
         between=host_checks.between(ground.device, ground.cards),
-        least_bytes_s=LEAST_BYTES_S.get(ground.device.name, 0.0),
+        least_bytes_s=ground.limits.least_bytes_s(ground.device.name),
+        heard=partial(setattr, ground.heard, "seconds"),
     )
     if not isinstance(found, Works) or ground.device.name == CPU:
         return found
-    return _vendor_measured(found, ground.asked, variables, limit_s / 2)
+    ground.heard.links = links.speeds(inside, ground.cards, probe, limit_s / 3)
+    named = links.named(found, ground.device, ground.heard.links)
+    if not isinstance(named, Works):
+        return named
+    return _vendor_measured(named, ground.asked, variables, limit_s / 3)
 
 
 def _vendor_measured(
@@ -143,7 +156,7 @@ def _vendor_measured(
     return Works("\n".join(filter(None, (found.finding, xccl_perf.sentence(rows)))))
 
 
-def _without_platform(variables: Mapping[str, str]) -> Mapping[str, str]:
+def without_platform(variables: Mapping[str, str]) -> Mapping[str, str]:
     """Return variables under which torch comes up alone.
 
     With these two set, a Kunlun stack's sitecustomize acts before torch is imported, of which its

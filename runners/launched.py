@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,12 +12,17 @@ from runners.benchmarks import tools
 from runners.benchmarks.client import ClientBrokenError, Tool
 from runners.benchmarks.repeat import Bench, Repeat
 from runners.benchmarks.server import ServerRefusedError, ServerSilentError
+from runners.preflight import communication
 from runners.preflight import serving as serving_checks
 from runners.preflight.capacity import compared, estimate
-from runners.preflight.layers import Breaks, Check
+from runners.preflight.communication import Heard
+from runners.preflight.layers import Breaks, Check, Skipped
 from runners.preflight.serving import Answer
-from runners.run_job import LayerBrokenError, Stop, StoppedError
+from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError
+from runners.stacks.container import EngineError
+from runners.stacks.keeper import descendants
 from runners.stacks.kept import NotStartedError
+from runners.stacks.overlay import OverlayError, require_served
 from runners.stacks.plugin_lines import complaint, plugins_of
 from runners.stacks.server import LOOPBACK, Server, ServerError
 from service.domain.condition import Condition
@@ -25,6 +30,7 @@ from service.domain.layer import Layer
 from service.domain.redaction import redacted_bytes
 from service.domain.resolution import Fact
 from service.domain.stack import Stack
+from service.formats.communications import ARTEFACT as COMMUNICATION
 from service.formats.orders import JobOrder
 from service.formats.reports import GateFinding
 from service.formats.tools.server_start import resolved
@@ -58,6 +64,13 @@ def told_by(server: asking.Server, log: Path, *, inherited: Mapping[str, str]) -
     return Told(info, {**settled, **seen}, metrics is not None)
 
 
+def texts_of(order: JobOrder, prepared: Prepared, told: Told, heard: Heard) -> Mapping[str, bytes]:
+    """Return what is kept of a launch beside its log: what decides its cards' messages."""
+    first = order.condition_of(order.launch.cells[0])
+    found = communication.seen(prepared.model, first, told.resolution, heard)
+    return {} if found is None else {COMMUNICATION: found.model_dump_json(indent=1).encode()}
+
+
 def require_plugin(log: Path, *, stack: Stack, expects: Sequence[str]) -> None:
     """Raise LayerBrokenError when a server is up with part of its plugin missing.
 
@@ -70,13 +83,35 @@ def require_plugin(log: Path, *, stack: Stack, expects: Sequence[str]) -> None:
         raise LayerBrokenError(found.layer, found.finding, found.remedy)
 
 
+def require_overlay(prepared: Prepared, pid: int, *, variables: Mapping[str, str]) -> None:
+    """Raise LayerBrokenError unless a server has loaded the wheels laid over its Python, if any.
+
+    pid: of the server, or of the program that runs it in an image. variables: of the launch.
+    """
+    if prepared.overlay is None:
+        return
+    try:
+        image = prepared.contained
+        roots = frozenset({pid}) if image is None else image.pids()
+        pids = roots.union(*map(descendants, roots))
+        require_served(prepared.overlay, pids, prepared.python, variables)
+    except EngineError as error:
+        raise LayerBrokenError(Layer.RUNTIME, str(error)) from error
+    except OverlayError as error:
+        raise LayerBrokenError(Layer.PACKAGES, str(error), error.remedy) from error
+
+
 @dataclass(frozen=True, slots=True)
 class ServerAndClient:
-    """A server that is up and the client beside it; what breaks names its layer."""
+    """A server that is up and the client beside it; what breaks names its layer.
+
+    kept: texts of the launch, by name.
+    """
 
     server: Server
     bench: Bench
     told: Told
+    kept: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def start_up_s(self) -> float:
@@ -91,6 +126,10 @@ class ServerAndClient:
         """Return what the server settled by itself."""
         return self.told.resolution
 
+    def texts(self) -> Mapping[str, bytes]:
+        """Return what is kept of the launch, by name."""
+        return self.kept
+
     def capacity(self, conditions: Sequence[Condition]) -> Check:
         """Return the check of the room in the KV cache."""
         settled, cards = self.told.resolution, conditions[0].cards.count if conditions else 1
@@ -104,6 +143,14 @@ class ServerAndClient:
             return serving_checks.answer(self.bench.server)
         except (ServerRefusedError, KeyError, TypeError, ValueError) as error:
             return Answer(Breaks(f"{type(error).__name__}: {error}"))
+
+    def answer_under(self, condition: Condition) -> Answer:
+        """Return what the fixed prompts gave in batches as full as a condition's load."""
+        try:
+            return serving_checks.answer_under(self.bench.server, condition)
+        except (ServerRefusedError, KeyError, TypeError, ValueError) as error:
+            # It was measured all the same: that such a batch is refused breaks nothing.
+            return Answer(Skipped(f"not asked under load: {type(error).__name__}: {error}"))
 
     def probe(self, condition: Condition) -> tuple[GateFinding, ...]:
         """Return a failure unless a cell's exact lengths are served."""
@@ -152,6 +199,15 @@ def _stopped_or(stop: Stop, layer: Layer, error: Exception, remedy: str = "") ->
     if stop.given():
         return StoppedError(stop.reason)
     return LayerBrokenError(layer, str(error), remedy)
+
+
+def end_of(path: Path, size: int) -> bytes:
+    """Return the last bytes of a file; none where there is no such file."""
+    if not path.is_file():
+        return b""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - size))
+        return stream.read()
 
 
 @contextmanager

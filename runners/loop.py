@@ -68,7 +68,8 @@ class Loop:
 
     nudged: set by a message that there may be work. ending: given once the process is to end.
     poll_s: how often work is asked for without a nudge. renew_s: how often the lease is renewed.
-    deliver_s: how long reports are tried to be sent before the job is let go.
+    deliver_s: how long reports are tried to be sent before the job is let go. may_begin: whether
+    cards may be used at a time; a job that has begun goes on to its end.
     """
 
     claim: Claim
@@ -80,6 +81,7 @@ class Loop:
     poll_s: float
     renew_s: float
     deliver_s: float
+    may_begin: Callable[[datetime], bool] = lambda _: True
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def run(self) -> None:
@@ -107,6 +109,8 @@ class Loop:
         """
         self.nudged.clear()
         self.courier.send_waiting()
+        if not self.may_begin(self.now()):
+            return False
         order = self.service.claim(self.claim)
         if order is None:
             return False

@@ -7,8 +7,10 @@ Settings are the runner's, so its cache is looked into, and its cards are held m
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
 
@@ -29,19 +31,25 @@ from runners.launch_checks import (
     packages_layer,
     plugin_layer,
     skipped,
+    without_platform,
 )
 from runners.preflight.capacity import RANK_BYTES
+from runners.preflight.card_numbers import LIMIT_S as NUMBERS_LIMIT_S
+from runners.preflight.card_numbers import numbered
 from runners.preflight.layers import Breaks, Check, broken, checked
+from runners.preflight.limits import HostLimits
+from runners.stacks import container
+from runners.stacks.container import EngineError
 from runners.stacks.environment import BUILD_ERRORS, Recipe, build, built
-from runners.stacks.host import NotOnHostError, host_python
+from runners.stacks.host import NotOnHostError
 from runners.stacks.measured import ProbeError
-from runners.stacks.provision import found_program
+from runners.stacks.provision import Site, device_nodes, found_program, provisioned
 from runners.stacks.provision import observed as seen_inside
 from service.domain.difference import ABSENT
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
 from service.domain.stack import Stack, SwapScope
-from service.formats.identities import BuildOrder, HostOrder, StackOrder
+from service.formats.identities import BuildOrder, ContainerOrder, HostOrder, StackOrder
 from service.formats.preflights import PreflightAnswer, PreflightQuestion
 from service.formats.wrong_settings import told
 
@@ -59,6 +67,7 @@ INSIDE = (
 ABOVE = (Layer.WEIGHTS, Layer.CAPACITY, Layer.SERVER, Layer.ANSWER)
 NO_STACK = "no stack is named: --stack says inside which Python to look"
 NO_MODEL = "it is looked at when a plan's model is served"
+NO_ENGINE = "check the container engine, KUNLINE_REGISTRY and the image's digest"
 NO_CLIENT = "the client belongs to a plan and is looked at with it"
 
 
@@ -92,14 +101,17 @@ def answered(question: PreflightQuestion, settings: Settings) -> PreflightAnswer
         amiss = Breaks(str(error), "make the vendor's tool answer on this host first")
         return _answer([Check(Layer.DEVICE, lambda _: amiss)])
     asked = question.cards or max(len(every), 1)
-    with held_cards(
-        every,
-        chip=question.chip,
-        count=min(asked, len(every)),
-        folder=settings.lock_dir,
-        wait_s=0,
-    ) as cards:
-        checks = _checks(question, settings, device, cards, asked)
+    with (
+        held_cards(
+            every,
+            chip=question.chip,
+            count=min(asked, len(every)),
+            folder=settings.lock_dir,
+            wait_s=0,
+        ) as cards,
+        ExitStack() as ends,
+    ):
+        checks = settings.limits.given(_checks(question, settings, device, cards, asked, ends))
         return _answer([_within(check, question.limit_s) for check in checks])
 
 
@@ -124,19 +136,26 @@ def _checks(
     device: Device,
     cards: Sequence[Card],
     asked: int,
+    ends: ExitStack,
 ) -> Sequence[Check]:
-    below = _ground(question.stack, device, cards, asked, observed=device.facts())
+    """Return the checks of every layer. ends: what is to be ended once they are made."""
+    below = _ground(question.stack, device, cards, asked, limits=settings.limits)
     lower = host_layers(below)
     if question.stack is None:
         return (*lower, *skipped(INSIDE, NO_STACK), *skipped(ABOVE, NO_MODEL))
     try:
-        python = _python(question.stack, question, settings)
-        installed = seen_inside(question.stack, python, os.environ)
+        python = _python(question.stack, question, settings, cards, ends)
+        installed = seen_inside(question.stack, python, below.variables)
+    except EngineError as error:
+        amiss = Breaks(redacted_text(str(error)), NO_ENGINE)
+        return (*lower, Check(Layer.RUNTIME, lambda _: amiss))
     except (NotBuiltError, NotOnHostError, ProbeError, *BUILD_ERRORS) as error:
         amiss = Breaks(redacted_text(str(error)), "build it with --build, or put it there")
         return (*lower, Check(Layer.PACKAGES, lambda _: amiss))
-    observed = _with_absent(question.stack.stack, {**installed, **device.facts()})
-    ground = _ground(question.stack, device, cards, asked, observed=observed, python=python)
+    observed = _with_absent(question.stack.stack, {**installed, **below.observed})
+    limit_s = min(NUMBERS_LIMIT_S, question.limit_s or NUMBERS_LIMIT_S)
+    cards = numbered(device, cards, python, without_platform(below.variables), limit_s)
+    ground = replace(below, held=cards, observed=observed, python=python)
     return (
         *host_layers(ground),
         packages_layer(ground),
@@ -153,9 +172,9 @@ def _ground(
     cards: Sequence[Card],
     asked: int,
     *,
-    observed: Mapping[str, str],
-    python: Path = Path(sys.executable),
+    limits: HostLimits,
 ) -> Ground:
+    """Return what is there below a measured Python; ours stands for it until that is known."""
     passed_on = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
     own = {name: os.environ[name] for name in passed_on if name in os.environ}
     built_here = order.build if order else None
@@ -164,22 +183,35 @@ def _ground(
         device=device,
         held=cards,
         asked=asked,
-        python=python,
+        python=Path(sys.executable),
         variables={**own, **(order.stack.server_environment if order else {})},
         platform=built_here.platform if isinstance(built_here, BuildOrder) else None,
-        observed=observed,
+        observed=device.facts(),
         needed_bytes=RANK_BYTES,
+        limits=limits,
     )
 
 
-def _python(order: StackOrder, question: PreflightQuestion, settings: Settings) -> Path:
-    """Return the measured Python of a stack on this host.
+def _python(
+    order: StackOrder,
+    question: PreflightQuestion,
+    settings: Settings,
+    cards: Sequence[Card],
+    ends: ExitStack,
+) -> Path:
+    """Return the measured Python of a stack on this host: found, built, or of its image.
 
-    Raises NotOnHostError for one that is not there, NotBuiltError for one that is not built.
+    Raises NotOnHostError for one that is not there, NotBuiltError for one that is not built, and
+    EngineError for an image that cannot be run.
     """
-    if isinstance(order.build, HostOrder):
-        python = host_python(order.build.python, os.environ)
-    elif isinstance(order.build, BuildOrder) and question.lock is not None:
+    if isinstance(order.build, HostOrder | ContainerOrder):
+        home = Path(ends.enter_context(TemporaryDirectory(prefix="kunline-preflight-")))
+        nodes = device_nodes(question.chip, cards)
+        site = Site(home.name, settings.registry, nodes, home, (settings.cache_dir,), os.environ)
+        there = provisioned(order.build, order.launch, site)
+        ends.callback(container.end, there.contained)
+        return there.python
+    if isinstance(order.build, BuildOrder) and question.lock is not None:
         python = _built(order, order.build, question.lock, settings, build_it=question.build)
     else:
         raise NotBuiltError(f"stack {order.stack.name} says of no Python on this host")

@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 import zstandard
 
 from runners.benchmarks.repeat import Repeat
+from service.domain.condition import Condition
 from service.domain.layer import Layer
 from service.domain.redaction import redacted, redacted_text
 from service.domain.resolution import Fact
@@ -23,6 +24,7 @@ from service.formats.reports import (
     GateFinding,
     LaunchReport,
     LayerFinding,
+    LoadedAnswer,
     RunReport,
     shortened,
 )
@@ -66,6 +68,17 @@ def broken_at(layer: Layer, finding: str, remedy: str = "") -> Broken:
     )
 
 
+def loaded_answer(
+    condition: Condition, log_probabilities: tuple[float, ...]
+) -> LoadedAnswer | None:
+    """Return what the fixed prompts gave under a condition's load; None where they gave nothing."""
+    if not log_probabilities or condition.traffic.concurrency is None:
+        return None
+    return LoadedAnswer(
+        concurrency=condition.traffic.concurrency, log_probabilities=log_probabilities
+    )
+
+
 @dataclass(slots=True)
 class LaunchNotes:
     """What is known of a launch so far; it can be made a report at any moment."""
@@ -78,10 +91,12 @@ class LaunchNotes:
     observed: Mapping[str, str] = field(default_factory=dict)
     preflight: tuple[LayerFinding, ...] = ()
     answer: tuple[float, ...] = ()
+    loaded_answer: LoadedAnswer | None = None
     broken: Broken | None = None
     server_info: Mapping[str, Any] = field(default_factory=dict)
     resolution: Mapping[str, Fact] = field(default_factory=dict)
     server_log: bytes = b""
+    texts: Mapping[str, bytes] = field(default_factory=dict)
 
     def report(self) -> LaunchReport:
         """Return all that is known by now; a later report replaces an earlier one."""
@@ -97,12 +112,13 @@ class LaunchNotes:
             resolution=dict(self.resolution),
             preflight=self.preflight,
             answer=self.answer,
+            loaded_answer=self.loaded_answer,
             broken=self.broken,
             artefacts=tuple(self._artefacts()),
         )
 
     def _artefacts(self) -> Sequence[Artefact]:
-        found = []
+        found = [artefact(name, text) for name, text in sorted(self.texts.items())]
         if self.server_info:
             text = json.dumps(redacted(self.server_info), indent=1, sort_keys=True).encode()
             found.append(artefact("server_info.json", text, media_type="application/json"))

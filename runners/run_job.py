@@ -12,9 +12,11 @@ from runners import reports
 from runners.benchmarks.repeat import Repeat, RepeatStoppedError
 from runners.benchmarks.rotation import rotated
 from runners.benchmarks.tools import UnsupportedTrafficError
+from runners.devices.device import Card
 from runners.preflight.layers import Check, Found, broken, checked
-from runners.preflight.serving import Answer
+from runners.preflight.serving import Answer, saturating
 from runners.stacks.container import Contained
+from runners.stacks.overlay import Overlay
 from service.domain.condition import Condition
 from service.domain.layer import Layer
 from service.domain.resolution import Fact
@@ -24,6 +26,8 @@ from service.formats.reports import Broken, GateFinding, LaunchReport, LayerFind
 
 # The fixed prompts are the first that a server computes, so kernels may be compiled for them.
 ANSWER_LIMIT_S = 300.0
+# Full batches of the largest load are computed as often as the fixed prompts need.
+LOADED_LIMIT_S = 1800.0
 
 
 class StoppedError(RuntimeError):
@@ -68,7 +72,8 @@ class Prepared:
 
     observed: versions by component name, as seen on the host and inside the measured Python.
     program: what starts the server in place of SGLang's own. contained: how both are run in an
-    image; None outside of one.
+    image; None outside of one. cards: those of the launch, with their numbers inside torch.
+    overlay: wheels that are laid over the measured Python; None where there are none.
     """
 
     python: Path
@@ -78,6 +83,8 @@ class Prepared:
     observed: Mapping[str, str]
     program: Path | None = None
     contained: Contained | None = None
+    cards: Sequence[Card] = ()
+    overlay: Overlay | None = None
 
 
 class Launched(Protocol):
@@ -96,12 +103,20 @@ class Launched(Protocol):
         """Return what the server settled by itself."""
         ...
 
+    def texts(self) -> Mapping[str, bytes]:
+        """Return what is kept of the launch beside its log, by name."""
+        ...
+
     def capacity(self, conditions: Sequence[Condition]) -> Check:
         """Return the check of the room in the KV cache."""
         ...
 
     def answer(self) -> Answer:
         """Return what the fixed prompts gave."""
+        ...
+
+    def answer_under(self, condition: Condition) -> Answer:
+        """Return what the fixed prompts gave in batches as full as a condition's load."""
         ...
 
     def probe(self, condition: Condition) -> tuple[GateFinding, ...]:
@@ -243,6 +258,7 @@ def _look(job: Job, launched: Launched) -> None:
     job.notes.start_up_s = launched.start_up_s
     job.notes.server_info = launched.info()
     job.notes.resolution = launched.resolution()
+    job.notes.texts = launched.texts()
 
 
 def _too_large(job: Job, launched: Launched) -> Mapping[CellOrder, Broken]:
@@ -290,6 +306,21 @@ def _measure_cells(job: Job, launched: Launched) -> None:
         done[turn.cell].append(_repeat(job, launched, cell, turn.repeat))
         if len(done[turn.cell]) == len(cell.seeds):
             job.report_run(cell, reports.run_report(job.order, cell, done[turn.cell]))
+    _ask_under_load(job, launched, [job.order.condition_of(cell) for cell in cells])
+
+
+def _ask_under_load(job: Job, launched: Launched, conditions: Sequence[Condition]) -> None:
+    """Ask the fixed prompts once more in a full batch, when no figure can be touched any more."""
+    condition = saturating(conditions)
+    if condition is None:
+        return
+
+    def find(_limit_s: float) -> Found:
+        answer = launched.answer_under(condition)
+        job.notes.loaded_answer = reports.loaded_answer(condition, answer.log_probabilities)
+        return answer.found
+
+    _pass(job, [Check(Layer.ANSWER, find, limit_s=LOADED_LIMIT_S)])
 
 
 def _refused(job: Job, launched: Launched, cell: CellOrder) -> bool:

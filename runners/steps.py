@@ -13,7 +13,8 @@ from pathlib import Path
 from runners import reports
 from runners.benchmarks import client as benchmark_client
 from runners.benchmarks import server as asking
-from runners.benchmarks.card_watch import CardWatch, Samples, sampled
+from runners.benchmarks.card_facts import Samples
+from runners.benchmarks.card_watch import CardWatch, sampled
 from runners.benchmarks.repeat import Bench
 from runners.benchmarks.server_facts import ServerFacts, capacity_before, server_facts
 from runners.devices.device import Card, Device, DeviceInterfaceError, UnknownChipError, device_for
@@ -26,19 +27,26 @@ from runners.launch_checks import (
     plugin,
     plugin_layer,
     weights,
+    without_platform,
 )
 from runners.launched import (
     ServerAndClient,
     Told,
+    end_of,
     kept_without_secrets,
     layers_named,
+    require_overlay,
     require_plugin,
     target_of,
+    texts_of,
     told_by,
     tools_of,
 )
 from runners.preflight.capacity import estimate
+from runners.preflight.card_numbers import numbered
+from runners.preflight.communication import Heard
 from runners.preflight.layers import Check, Found, Works
+from runners.preflight.limits import HostLimits
 from runners.run_job import LayerBrokenError, Prepared, Stop, Tell
 from runners.stacks import container
 from runners.stacks import server as servers
@@ -46,24 +54,25 @@ from runners.stacks.container import EngineError, ended, pids_of
 from runners.stacks.environment import BUILD_ERRORS, Recipe, build
 from runners.stacks.host import NotOnHostError
 from runners.stacks.measured import ProbeError
+from runners.stacks.overlay import OverlayError, with_overlay
 from runners.stacks.provision import (
     Provisioned,
     Site,
     device_nodes,
     found_program,
     observed,
+    overlay_of,
     provisioned,
+    with_absent,
 )
 from runners.stacks.server_flags import server_flags
 from runners.stacks.tiny_model import MAKER, TinyLlama, TinyModelError, made
 from runners.stacks.wheels import WheelDamagedError, put_together
 from service.client import RefusedError
-from service.domain.difference import ABSENT
 from service.domain.key import content_key, short
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
 from service.domain.server_arguments import Arguments, has_other_names, spelled
-from service.domain.stack import Stack, SwapScope
 from service.formats.identities import BuildOrder, ContainerOrder, HostOrder
 from service.formats.orders import JobOrder, ModelOrder, Progress
 
@@ -86,7 +95,9 @@ class HostSteps:
     variables: Mapping[str, str]
     fetch: Callable[[str], bytes]
     registry: str = ""
+    limits: HostLimits = field(default_factory=HostLimits)
     _plugins: dict[tuple[Path, str], Found] = field(default_factory=dict)
+    _heard: dict[Path, Heard] = field(default_factory=dict)
 
     def prepare(self, order: JobOrder, tell: Tell) -> Prepared:
         """Build the environments of stack and client, and bring the model here."""
@@ -97,11 +108,23 @@ class HostSteps:
         tell(Progress(phase="build", text="making the model", fraction=None))
         model = self._model(order.model)
         try:
-            variables = self._script_variables(order)
-            seen = {**observed(order.stack, there.python, variables), **device.facts()}
-        except ProbeError as error:
+            variables = self._script_variables(order, self._cards(order))
+            overlay = overlay_of(
+                order.stack,
+                there.python,
+                self._lock,
+                folder=folder,
+                variables=variables,
+                progress=lambda text, fraction: tell(
+                    Progress(phase="build", text=text[:400], fraction=fraction)
+                ),
+            )
+            seen = {**observed(order.stack, there.python, variables, overlay), **device.facts()}
+        except (ProbeError, OverlayError, WheelDamagedError, RefusedError) as error:
             container.end(there.contained)
-            raise LayerBrokenError(Layer.PACKAGES, str(error)) from error
+            remedy = getattr(error, "remedy", "")
+            raise LayerBrokenError(Layer.PACKAGES, str(error), remedy) from error
+        cards = numbered(device, self._cards(order), there.python, without_platform(variables))
         return Prepared(
             there.python,
             client_python,
@@ -110,6 +133,8 @@ class HostSteps:
             with_absent(order.stack.stack, seen),
             there.program,
             there.contained,
+            cards,
+            overlay,
         )
 
     def _provisioned(self, order: JobOrder, tell: Tell, folder: Path) -> Provisioned:
@@ -141,7 +166,7 @@ class HostSteps:
     def checks(self, order: JobOrder, prepared: Prepared) -> Sequence[Check]:
         """Return the checks from the metal up to the weights."""
         ground = self._ground(order, prepared)
-        return (
+        every = (
             *host_layers(ground),
             packages_layer(ground),
             Check(Layer.CLIENT, lambda _: client_release(prepared, order.client.version)),
@@ -154,20 +179,26 @@ class HostSteps:
                 end=partial(container.end, prepared.contained),
             ),
         )
+        return self.limits.given(every)
 
     def _ground(self, order: JobOrder, prepared: Prepared) -> Ground:
+        held = self._held(prepared)
         return Ground(
             stack=order.stack.stack,
             device=self._device(order),
-            held=self.cards,
+            held=held,
             asked=order.launch.cards,
             python=prepared.python,
-            variables=self._script_variables(order),
+            variables=with_overlay(
+                self._script_variables(order, held[: order.launch.cards]), prepared.overlay
+            ),
             platform=order.stack.build.platform
             if isinstance(order.stack.build, BuildOrder)
             else None,
             observed=prepared.observed,
             needed_bytes=self._bytes_needed(order, prepared),
+            heard=self._heard.setdefault(prepared.folder, Heard()),
+            limits=self.limits,
         )
 
     @contextmanager
@@ -200,6 +231,7 @@ class HostSteps:
             asking.asked(server.base_url, limit_s=order.limits.repeat_s) as asked,
         ):
             client.wait_ready(limit_s=order.limits.start_s, stopped=stop.given)
+            require_overlay(prepared, server.pid, variables=launch.variables)
             require_plugin(server.log, stack=order.stack.stack, expects=order.stack.launch.expects)
             inherited = servers.inherited(launch, self.variables)
             told = told_by(asked, server.log, inherited=inherited)
@@ -215,7 +247,8 @@ class HostSteps:
                 settled=self._settled(order, told),
                 has_metrics=told.has_metrics,
             )
-            yield ServerAndClient(server, bench, told)
+            kept = texts_of(order, prepared, told, self._heard.pop(prepared.folder, Heard()))
+            yield ServerAndClient(server, bench, told, kept)
 
     def _watch(
         self, order: JobOrder, pids: Callable[[], Collection[int]], before: Samples | None
@@ -243,8 +276,8 @@ class HostSteps:
             served_name=order.model.id,
             arguments=self._arguments(order, prepared),
             variables=servers.on_cards(
-                order.launch.server_environment,
-                self._device(order).environment(self._cards(order)),
+                with_overlay(order.launch.server_environment, prepared.overlay),
+                self._device(order).environment(self._held(prepared)[: order.launch.cards]),
             ),
             log=prepared.folder / "server.log",
             program=prepared.program,
@@ -266,12 +299,7 @@ class HostSteps:
 
     def server_log(self, prepared: Prepared) -> bytes:
         """Return the end of what the server wrote; nothing where it was never started."""
-        path = prepared.folder / "server.log"
-        if not path.is_file():
-            return b""
-        with path.open("rb") as stream:
-            stream.seek(max(0, path.stat().st_size - LOG_READ_BYTES))
-            return stream.read()
+        return end_of(prepared.folder / "server.log", LOG_READ_BYTES)
 
     def _device(self, order: JobOrder) -> Device:
         try:
@@ -281,6 +309,10 @@ class HostSteps:
 
     def _cards(self, order: JobOrder) -> Sequence[Card]:
         return self.cards[: order.launch.cards]
+
+    def _held(self, prepared: Prepared) -> Sequence[Card]:
+        """Return our cards, those of the launch with their numbers inside torch."""
+        return (*prepared.cards, *self.cards[len(prepared.cards) :])
 
     def _environment(
         self, ordered: BuildOrder, tell: Tell, layer: Layer, *, limit_s: float
@@ -353,12 +385,10 @@ class HostSteps:
             shutil.rmtree(old, ignore_errors=True)
         return folder
 
-    def _script_variables(self, order: JobOrder) -> Mapping[str, str]:
+    def _script_variables(self, order: JobOrder, cards: Sequence[Card]) -> Mapping[str, str]:
         passed_on = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
         own = {name: self.variables[name] for name in passed_on if name in self.variables}
-        device = self._device(order)
-        cards = self._cards(order)
-        chosen = device.environment(cards) if cards else {}
+        chosen = self._device(order).environment(cards) if cards else {}
         return {**own, **chosen, **order.launch.server_environment}
 
     def _bytes_needed(self, order: JobOrder, prepared: Prepared) -> int:
@@ -367,15 +397,3 @@ class HostSteps:
         conditions = [order.condition_of(cell) for cell in order.launch.cells]
         share = estimate(prepared.model, conditions, cards=ranks).needed_bytes
         return share * ranks if order.stack.chip == CPU else share
-
-
-def with_absent(stack: Stack, observed: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what was observed, and '(absent)' for pins of the environment that are not in it."""
-    absent = {
-        component.name: ABSENT
-        for component in stack.components
-        if not component.recorded
-        and component.scope is SwapScope.PROCESS
-        and component.name not in observed
-    }
-    return {**observed, **absent}

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from threading import Event, Thread
 from uuid import uuid4
@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from runners.cards import CardsTakenError, held_cards
 from runners.config import Settings
 from runners.delivery import Courier, Spool
+from runners.devices.allocation import AllocationError, allocated
 from runners.devices.device import Card, DeviceInterfaceError, UnknownChipError, device_for
 from runners.devices.host import DeviceError
 from runners.loop import Loop
@@ -28,6 +29,14 @@ from service.formats.wrong_settings import told
 
 # One answer of the service is waited for so long: a report is kept on disk and sent again.
 ANSWER_S = 15.0
+CANNOT_START = (
+    AllocationError,
+    CardsTakenError,
+    UnknownChipError,
+    DeviceInterfaceError,
+    DeviceError,
+    OSError,
+)
 LOOP_FAILED = "the loop failed"
 
 log = structlog.get_logger()
@@ -46,7 +55,7 @@ def main() -> int:
         signal.signal(number, lambda got, _frame: ending.give(signal.Signals(got).name))
     try:
         device = device_for(settings.chip)
-        every = device.cards()
+        every = allocated(device.cards(), settings.allocated, os.environ)
         with (
             held_cards(
                 every,
@@ -65,7 +74,7 @@ def main() -> int:
             return _run(settings, client, cards, ending)
     except StoppedError:
         return 0
-    except (CardsTakenError, UnknownChipError, DeviceInterfaceError, DeviceError, OSError) as error:
+    except CANNOT_START as error:
         log.critical("the runner cannot start", error=str(error))
         return 1
 
@@ -77,7 +86,7 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
     """
     nudged, deaf = Event(), Event()
     loop = Loop(
-        claim=_claim(settings, len(cards)),
+        claim=_claim(settings, cards),
         service=client,
         steps=HostSteps(
             host=settings.host_name,
@@ -86,6 +95,7 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
             variables=dict(os.environ),
             fetch=client.artefact,
             registry=settings.registry,
+            limits=settings.limits,
         ),
         courier=Courier(Spool(settings.spool_dir / settings.name), client),
         nudged=nudged,
@@ -93,6 +103,7 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
         poll_s=settings.poll_s,
         renew_s=settings.renew_s,
         deliver_s=settings.deliver_s,
+        may_begin=settings.window.is_open if settings.window else lambda _: True,
     )
     if broker_url := settings.broker_url.get_secret_value():
         listener = create_worker(
@@ -128,15 +139,17 @@ def _sleep_until(ending: Stop) -> Callable[[float], None]:
     return sleep
 
 
-def _claim(settings: Settings, cards: int) -> Claim:
+def _claim(settings: Settings, cards: Sequence[Card]) -> Claim:
     return Claim(
         runner=settings.name,
         incarnation=uuid4(),
         host=settings.host_name,
         pool=settings.pool,
         chips=(settings.chip,),
-        cards=cards,
+        cards=len(cards),
         version=version("kunline"),
+        # By what is the same in every container of the host, where the card tells it.
+        held=tuple(f"{settings.chip}-{card.uuid or card.number}" for card in cards),
     )
 
 

@@ -155,7 +155,7 @@ class Bench:
             flushed=flushed,
             clock_drift_s=drift_s,
             generated=None if counted is None or after is None else int(after - counted),
-            cards=self.cards.facts(),
+            cards=self.cards.seen(),
             server=self.settled,
         )
 
@@ -187,11 +187,13 @@ class Bench:
         else:
             load_s = _load_s(reading)
             share = cpu_share(seen.ended, load_s=load_s, load_ended=output.stat().st_mtime)
-            values = _values(condition, reading, seen.log)
+            values = {**_values(condition, reading, seen.log), **seen.cards.metrics}
             findings = gate_findings(condition, reading.facts, seen, client_cpu_share=share)
             findings += tails_withheld(reading)
             overhead_s = max(0.0, time.monotonic() - began - load_s)
         texts = {output.name: text} if text else {}
+        if seen.cards.table:
+            texts[f"{output.stem}.cards.csv"] = seen.cards.table
         if not values and console.is_file():
             texts[console.name] = console.read_bytes()
         clean = {name: redacted_bytes(content) for name, content in texts.items()}
@@ -223,7 +225,7 @@ class Bench:
             "server_log": asdict(seen.log),
             "clock_drift_s": seen.clock_drift_s,
             "generated_tokens": seen.generated,
-            "cards": asdict(seen.cards),
+            "cards": asdict(seen.cards.facts),
         }
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from runners.benchmarks import tools
-from runners.benchmarks.card_watch import CardFacts
+from runners.benchmarks.card_facts import CardsSeen
 from runners.benchmarks.client import Pass, tail
 from runners.benchmarks.server_facts import ServerFacts
 from runners.benchmarks.server_log import LogFacts
@@ -34,7 +34,7 @@ class Seen:
     flushed: int | None
     clock_drift_s: float | None = None
     generated: int | None = None
-    cards: CardFacts = field(default_factory=CardFacts)
+    cards: CardsSeen = field(default_factory=CardsSeen)
     server: ServerFacts = field(default_factory=ServerFacts)
 
 
@@ -43,11 +43,7 @@ def gate_findings(
 ) -> tuple[GateFinding, ...]:
     """Return what the gates find, with what only the runner knows added to the tool's result."""
     facts = _facts(condition, told, seen, client_cpu_share=client_cpu_share)
-    example = seen.log.error_lines[0] if seen.log.error_lines else ""
-    return tuple(
-        wire(finding, example if finding.gate is Gate.SERVER_ERRORS else "")
-        for finding in check(facts)
-    )
+    return tuple(wire(finding, _evidence(finding, seen)) for finding in check(facts))
 
 
 def tails_withheld(reading: Reading) -> tuple[GateFinding, ...]:
@@ -71,7 +67,24 @@ def tails_withheld(reading: Reading) -> tuple[GateFinding, ...]:
 def explaining(condition: Condition, seen: Seen) -> tuple[GateFinding, ...]:
     """Return what else failed where the tool gave no result: that may be why it did not."""
     found = check(_facts(condition, RunFacts(), seen, client_cpu_share=None))
-    return tuple(wire(finding) for finding in found if finding.severity is Severity.FAILURE)
+    return tuple(
+        wire(finding, _evidence(finding, seen))
+        for finding in found
+        if finding.severity is Severity.FAILURE
+    )
+
+
+def _evidence(finding: Finding, seen: Seen) -> str:
+    """Return what was seen that speaks for a finding: a sample of the cards, or a line of a log."""
+    if finding.severity is Severity.UNKNOWN:
+        return ""
+    lines = {
+        Gate.SERVER_ERRORS: seen.log.error_lines,
+        Gate.REQUESTS_RETRACTED: seen.log.retraction_lines,
+        Gate.ALLOCATION_REFUSED: seen.log.refusal_lines,
+    }
+    line = next(iter(lines.get(finding.gate, ())), "")
+    return seen.cards.evidence.get(finding.gate, line)
 
 
 def wire(finding: Finding, detail: str = "") -> GateFinding:
@@ -122,13 +135,15 @@ def _facts(
         server_output_tokens=seen.generated,
         server_errors=log.errors,
         retractions=log.retractions,
+        refusals=log.refusals,
+        throughput_growth=log.throughput_growth,
         graphs_asked=seen.server.graphs_asked,
         eager_decodes=log.eager_decodes,
         kv_capacity=seen.server.kv_capacity,
         kv_needed=tokens_in_flight(condition),
         kv_capacity_before=seen.server.kv_capacity_before,
         clock_drift_s=seen.clock_drift_s,
-        **asdict(seen.cards),
+        **asdict(seen.cards.facts),
     )
 
 

@@ -1,13 +1,24 @@
 """What a server's log says of the time in which a load ran."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
+from service.domain.allocation import refusal_in
+from service.domain.soak import relative_growth
 from service.formats.tools.sglang_log import DECODE, ERROR, RETRACTION
 
 _FLUSH = re.compile(r"\"POST /flush_cache\S* HTTP/[0-9.]+\" (\d{3})")
 _PREFILL = re.compile(r"Prefill batch\b.*?#new-token: (\d+), #cached-token: (\d+)")
+
+_DECODED = re.compile(
+    r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[^\]]*\] Decode batch\b"
+    r".*?\bgen throughput \(token/s\): ([\d.]+)"
+)
+LINES_SHOWN = 3
+LINE_CHARACTERS = 300
 
 READ_BYTES_MAX = 64 * 2**20
 
@@ -19,7 +30,9 @@ class LogFacts:
     errors, retractions: lines, None where there is no log. flush_status: the HTTP status of the
     last flush, None when none is logged. cache_hit: cached over all prompt tokens since that flush,
     a ratio; None when no prefill is logged. eager_decodes: decode batches since that flush that did
-    not run as a graph, None when no batch tells. error_lines: the first few, for a person.
+    not run as a graph, None when no batch tells. refusals: the cause of each refused allocation,
+    None where there is no log. throughput_growth: by which ratio the server's own figure of its
+    decoding grew, by its slope; None for too few batches. *_lines: the first few, for a person.
     """
 
     errors: int | None
@@ -28,6 +41,10 @@ class LogFacts:
     cache_hit: float | None
     eager_decodes: int | None = None
     error_lines: tuple[str, ...] = ()
+    retraction_lines: tuple[str, ...] = ()
+    refusals: tuple[str, ...] | None = None
+    refusal_lines: tuple[str, ...] = ()
+    throughput_growth: float | None = None
 
 
 NO_LOG = LogFacts(errors=None, retractions=None, flush_status=None, cache_hit=None)
@@ -59,14 +76,30 @@ def facts_in(text: str) -> LogFacts:
         if (found := _FLUSH.search(line))
     ]
     after = lines[flushes[-1][0] :] if flushes else lines
+    retractions = [line for line in lines if RETRACTION.search(line)]
+    refused = [(line, refusal) for line in lines if (refusal := refusal_in(line))]
     return LogFacts(
         errors=len(errors),
-        retractions=sum(1 for line in lines if RETRACTION.search(line)),
+        retractions=len(retractions),
         flush_status=flushes[-1][1] if flushes else None,
         cache_hit=_cache_hit(after),
         eager_decodes=_eager_decodes(after),
-        error_lines=tuple(line.strip()[:300] for line in errors[:3]),
+        error_lines=_shown(errors),
+        retraction_lines=_shown(retractions),
+        refusals=tuple(refusal.cause.value for _, refusal in refused),
+        refusal_lines=_shown([line for line, _ in refused]),
+        throughput_growth=_throughput_growth(after),
     )
+
+
+def _shown(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(line.strip()[:LINE_CHARACTERS] for line in lines[:LINES_SHOWN])
+
+
+def _throughput_growth(lines: Sequence[str]) -> float | None:
+    told = [found for line in lines if (found := _DECODED.search(line))]
+    at = [datetime.fromisoformat(found[1]).timestamp() for found in told]
+    return relative_growth(at, [float(found[2]) for found in told])
 
 
 def _cache_hit(lines: list[str]) -> float | None:

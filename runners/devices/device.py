@@ -47,6 +47,7 @@ class CardSample:
     temperature_c, temperature_limit_c: degrees Celsius now, and from where on it slows down. busy:
     utilisation, a ratio. pids: processes on it that this PID namespace shows. power_w: draw.
     clock_hz: of its computing units. ecc_uncorrected: errors since the driver was loaded.
+    memory_bytes: used, from which the peak of a load is told.
     """
 
     number: int
@@ -59,6 +60,7 @@ class CardSample:
     power_w: float | None = None
     clock_hz: float | None = None
     ecc_uncorrected: int | None = None
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,16 +210,17 @@ def with_ordinals(cards: Sequence[Card], uuids: Mapping[int, str]) -> tuple[Card
     """
     ordinals: dict[str, int] = {}
     for ordinal, uuid in uuids.items():
-        if ordinals.setdefault(_bare(uuid), ordinal) != ordinal:
+        if ordinals.setdefault(bare(uuid), ordinal) != ordinal:
             raise JoinError(f"the runtime shows the card {uuid} twice")
     for card in cards:
-        if card.uuid is None or _bare(card.uuid) not in ordinals:
+        if card.uuid is None or bare(card.uuid) not in ordinals:
             raise JoinError(
                 f"card {card.number} ({card.uuid or 'no UUID'}) is not among those the runtime "
                 f"shows: {', '.join(uuids.values()) or 'none'}"
             )
-    return tuple(replace(card, ordinal=ordinals[_bare(card.uuid or "")]) for card in cards)
+    return tuple(replace(card, ordinal=ordinals[bare(card.uuid or "")]) for card in cards)
 
 
-def _bare(uuid: str) -> str:
+def bare(uuid: str) -> str:
+    """Return a UUID as all have it: a card's tool writes 'GPU-' before it, and torch does not."""
     return uuid.lower().removeprefix("gpu-")

@@ -18,7 +18,7 @@ from pathlib import Path
 from select import select
 from typing import IO, Any
 
-from runners.devices.device import Card, Device
+from runners.devices.device import Card, Device, bare
 from runners.preflight.layers import Breaks, Found, Skipped, Works
 from service.domain.layer import Layer
 
@@ -38,9 +38,9 @@ HANGS = (
     "take the card out of service and read the kernel's log: a bad card hangs in its first kernel "
     "while its queries look fine"
 )
-OTHER_ORDER = (
-    "torch counts the cards in another order than xpu-smi: lease all cards of the host, or set "
-    "CUDA_DEVICE_ORDER so that both agree"
+OTHER_CARD = (
+    "this Python sees other cards than xpu-smi names: look which device nodes reach it, and "
+    "whether CUDA_DEVICE_ORDER or a visibility variable is set where it starts"
 )
 
 
@@ -135,16 +135,15 @@ class CardProbes:
         self._running.clear()
 
     def _foreign(self, said: Sequence[Mapping[str, Any]]) -> Breaks | None:
-        """Return that torch is on a card that is not ours, or None.
+        """Return that torch is on another card than the one asked for, or None.
 
-        The tool's index and torch's number are two orders: the same number may be another card.
+        Numbers are joined before, yet what a card says must be said of that card and no other.
         """
-        ours = {_plain(card.uuid) for card in self.cards if card.uuid}
         for card, each in zip(self.cards, said, strict=False):
             uuid = each.get("uuid")
-            if uuid and ours and _plain(uuid) not in ours:
+            if uuid and card.uuid and bare(uuid) != bare(card.uuid):
                 seen = f"card {card.number} is {card.uuid}, and torch is on {uuid} under its number"
-                return Breaks(seen, OTHER_ORDER)
+                return Breaks(seen, OTHER_CARD)
         return None
 
     def _names(self) -> list[str]:
@@ -171,11 +170,6 @@ class CardProbes:
             start_new_session=True,
         )
         return _Asked(process, errors)
-
-
-def _plain(uuid: str) -> str:
-    """Return a UUID as all have it: the tool writes 'GPU-' before it, and torch does not."""
-    return uuid.lower().removeprefix("gpu-")
 
 
 def _found(layer: Layer, names: Sequence[str], said: Sequence[Mapping[str, Any]]) -> Found:

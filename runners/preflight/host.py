@@ -6,13 +6,11 @@ from pathlib import Path
 from runners.devices.device import Card, CardSample, Device, Topology
 from runners.devices.host import DeviceError
 from runners.preflight.layers import Breaks, Found, Skipped, Works
+from runners.preflight.limits import REST_C
 from service.domain.layer import Layer
 from service.domain.stack import Stack, drift
 
 GIB = 2**30
-# A card without load that is as hot has no cooling. Published idle samples show 35 to 46 C (grade
-# B); where it begins to slow down is not public.
-IDLE_LIMIT_C = 80.0
 
 
 def device(chip: str, cards: Sequence[Card], asked: int) -> Found:
@@ -24,8 +22,11 @@ def device(chip: str, cards: Sequence[Card], asked: int) -> Found:
     return Works(f"{there} cards of chip {chip}")
 
 
-def health(chip: Device, cards: Sequence[Card], asked: int) -> Found:
-    """Check that the cards asked for are here, well, and nobody else's."""
+def health(chip: Device, cards: Sequence[Card], asked: int, *, rest_c: float = REST_C) -> Found:
+    """Check that the cards asked for are here, well, and nobody else's.
+
+    rest_c: degrees Celsius from which on a card without load is too hot, where it tells no limit.
+    """
     try:
         problems, samples = chip.problems(), chip.samples()
     except DeviceError as error:
@@ -35,16 +36,16 @@ def health(chip: Device, cards: Sequence[Card], asked: int) -> Found:
     number = device(chip.name, cards, asked)
     mine = {card.number for card in cards[:asked]}
     for sample in samples:
-        if sample.number in mine and (amiss := _amiss(sample)):
+        if sample.number in mine and (amiss := _amiss(sample, rest_c)):
             return amiss
     return number
 
 
-def _amiss(sample: CardSample) -> Breaks | None:
+def _amiss(sample: CardSample, rest_c: float) -> Breaks | None:
     """Return what is wrong with a card that does not work yet, or None."""
     card = f"card {sample.number}"
     hot = sample.temperature_c
-    if hot is not None and hot >= (sample.temperature_limit_c or IDLE_LIMIT_C):
+    if hot is not None and hot >= (sample.temperature_limit_c or rest_c):
         return Breaks(f"{card} is at {hot:.0f} C before any load", "let it cool, look at its fans")
     if sample.pids:
         who = ", ".join(str(pid) for pid in sample.pids)

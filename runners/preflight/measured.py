@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,11 +43,13 @@ class MeasuredPython:
         probe: Probe,
         between: str = "",
         least_bytes_s: float = 0,
+        heard: Callable[[Mapping[int, float]], None] = lambda _: None,
     ) -> Found:
         """Check all-reduce and all-gather over as many ranks as cards are asked for.
 
         between: how these cards are connected; it is said first of all, for a fault of a link is
         to be thought of before one of a setting. least_bytes_s: a slower one is broken.
+        heard: told the seconds of an all-reduce by its size in bytes, where they work.
         """
         if ranks < 2:  # noqa: PLR2004 — one rank has nobody to speak with
             return Skipped("one card speaks with no other")
@@ -59,7 +61,20 @@ class MeasuredPython:
         if isinstance(found, Works) and best is not None and best < least_bytes_s:
             slow = f"{best / 1e9:.2f} GB/s at best, {least_bytes_s / 1e9:.1f} are the least"
             return Breaks(f"{found.finding}\n{slow}", SLOW)
+        if isinstance(found, Works):
+            heard({int(size): float(each) for size, each in said.get("seconds", {}).items()})
         return found
+
+    def links(self, ranks: int, limit_s: float, *, probe: Probe) -> Mapping[tuple[int, int], float]:
+        """Return bytes per second of each two ranks by themselves; nothing where that fails."""
+        words = (probe.torch_device, probe.collectives, str(ranks), str(limit_s * 0.8), "pairs")
+        said = self._said("collectives.py", words, limit_s).get("links", {})
+        return {_pair(name): float(speed) for name, speed in said.items()}
+
+    def uuids(self, limit_s: float) -> Mapping[int, str]:
+        """Return the UUIDs of the cards that torch counts, by its number; none if it is silent."""
+        told = self._said("card_numbers.py", (), limit_s).get("uuids", {})
+        return {int(number): str(uuid) for number, uuid in told.items()}
 
     def plugin(self, distribution: str | None, limit_s: float) -> Found:
         """Check that SGLang will find the platform that the stack brings, and no other."""
@@ -97,6 +112,11 @@ class MeasuredPython:
         except (ValueError, IndexError, TypeError):
             end = errors.strip()[-ERROR_CHARACTERS:]
             return {"works": False, "seen": f"{script} ended with {process.returncode}: {end}"}
+
+
+def _pair(name: str) -> tuple[int, int]:
+    one, _, other = name.partition("-")
+    return int(one), int(other)
 
 
 def _remedy(seen: str, probe: Probe) -> str:

@@ -16,6 +16,9 @@ PROMPT_STEP = 23
 ANSWER_TOKENS = 8
 FIRST_ID = 10
 ID_COUNT = 200
+# Requests that only fill a batch: long enough to stay in it until the last prompt was computed.
+FILL_INPUT_TOKENS = 512
+FILL_OUTPUT_TOKENS = 32
 
 
 class Answering(Protocol):
@@ -81,11 +84,62 @@ def answer(server: Answering) -> Answer:
             Breaks(f"{unlike} of {PROMPTS} prompts were answered otherwise the second time")
         )
     likely = tuple(_mean_log_probability(server, prompt) for prompt in _prompts())
-    if not all(math.isfinite(value) and value < 0 for value in likely):
+    if not _can_be(likely):
         return Answer(Breaks(f"log-probabilities that cannot be: {likely}"))
     mean = sum(likely) / len(likely)
     seen = f"{PROMPTS} prompts answered alike twice; mean log-probability {mean:.4f}"
     return Answer(Works(seen), likely)
+
+
+def saturating(conditions: Sequence[Condition]) -> Condition | None:
+    """Return the condition with the most requests in flight; None where none has two."""
+    found = [each for each in conditions if (each.traffic.concurrency or 0) > 1]
+    return max(found, key=lambda each: each.traffic.concurrency or 0, default=None)
+
+
+def answer_under(server: Answering, condition: Condition) -> Answer:
+    """Ask the fixed prompts in batches as full as a load's, and keep how likely they are found.
+
+    The prompts stand at the end of a batch that is filled up with other requests, so that they
+    are computed while those are. Which tokens follow is not asked: it may rightly differ.
+    """
+    traffic = condition.traffic
+    size = traffic.concurrency or 1
+    others = [_filling(row, min(traffic.input_tokens, FILL_INPUT_TOKENS)) for row in range(size)]
+    output = min(traffic.output_tokens, FILL_OUTPUT_TOKENS)
+    prompts = _prompts()
+    groups = [prompts[begin : begin + size] for begin in range(0, len(prompts), size)]
+    likely = tuple(each for group in groups for each in _in_batch(server, group, others, output))
+    under = f"with {size} requests in flight"
+    if not _can_be(likely):
+        return Answer(Breaks(f"log-probabilities that cannot be {under}: {likely}"))
+    mean = sum(likely) / len(likely)
+    return Answer(Works(f"{PROMPTS} prompts {under}; mean log-probability {mean:.4f}"), likely)
+
+
+def _in_batch(
+    server: Answering, prompts: list[list[int]], others: list[list[int]], output_tokens: int
+) -> list[float]:
+    """Return the mean log-probabilities of prompts, asked behind others in one batch as large."""
+    filled = others[: len(others) - len(prompts)]
+    asked = [False] * len(filled) + [True] * len(prompts)
+    server.flush()
+    told = server.generate(
+        [*filled, *prompts],
+        output_tokens=output_tokens,
+        return_logprob=asked,
+        logprob_start_len=[0 if each else -1 for each in asked],
+    )
+    return [_mean(each) for each in told[len(filled) :]]
+
+
+def _filling(row: int, length: int) -> list[int]:
+    """Return a prompt that begins like few others of its batch, and runs against the fixed ones."""
+    return [FIRST_ID + (row - place) % ID_COUNT for place in range(length)]
+
+
+def _can_be(likely: Sequence[float]) -> bool:
+    return all(math.isfinite(value) and value < 0 for value in likely)
 
 
 def _prompts() -> list[list[int]]:
@@ -109,5 +163,9 @@ def _mean_log_probability(server: Answering, prompt: Sequence[int]) -> float:
     """Return the mean log-probability of a prompt's tokens, the first one left out."""
     server.flush()
     told = server.generate([prompt], output_tokens=1, return_logprob=True, logprob_start_len=0)[0]
+    return _mean(told)
+
+
+def _mean(told: Mapping[str, Any]) -> float:
     values = [row[0] for row in told["meta_info"]["input_token_logprobs"] if row[0] is not None]
     return math.fsum(values) / len(values) if values else math.nan

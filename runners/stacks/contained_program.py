@@ -42,7 +42,8 @@ def main(arguments: list[str]) -> int:
     names = sorted(set(os.environ) - set(settings.left_out))
     command = [
         settings.engine,
-        *("run", "--rm", "--init", "--label", label),
+        # Probes are asked through their stdin, and end with it.
+        *("run", "--rm", "--init", "--interactive", "--label", label),
         *settings.options,
         # By name alone: their values are on no command line, where anybody could read them.
         *(word for name in names for word in ("--env", name)),

@@ -49,14 +49,6 @@ def platform_version(name: str) -> str:
     return f"{_kunline_table(folder)['version']}+tree.{short(tree_digest(folder))}"
 
 
-def platform_interface(name: str) -> int:
-    """Return the revision of SGLang's platform interface that a platform speaks.
-
-    Raises UnknownPlatformError.
-    """
-    return int(_kunline_table(platform_folder(name))["interface"])
-
-
 def _kunline_table(folder: Path) -> dict[str, str | int]:
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     table: dict[str, str | int] = project["tool"]["kunline"]

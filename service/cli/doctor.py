@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +13,16 @@ import typer
 from pydantic import ValidationError
 
 from service.cli.connection import AsJson, Token, Url, complain
-from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL
-from service.cli.preflight import HostSilentError, asked, document
+from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.matrix import MatrixOption
+from service.cli.preflight import HostSilentError, asked, document, question_of
 from service.cli.processes import module
 from service.client import connected
 from service.domain.verdict import Outcome
 from service.formats.evidence import HostEvidence
+from service.formats.matrix_files import UnknownFileError
 from service.formats.preflights import PreflightAnswer, PreflightQuestion
+from service.formats.yaml_file import FileProblemsError
 
 LIMIT_S = 300.0
 ANSWER_S = 5.0
@@ -27,9 +30,16 @@ MODE = 0o600
 
 
 def doctor(
+    matrix: MatrixOption,
     url: Url = "http://127.0.0.1:8000",
     token: Token = None,
-    chip: Annotated[str, typer.Option("--chip", help="The chip of this host.")] = "cpu",
+    chip: Annotated[
+        str | None, typer.Option("--chip", help="The chip of this host: the stack's, or cpu.")
+    ] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option("--stack", metavar="S", help="Look inside this stack's Python as well."),
+    ] = None,
     bundle: Annotated[
         Path | None,
         typer.Option("--bundle", metavar="FILE", help="Pack all that is seen: FILE.tar.gz."),
@@ -46,26 +56,36 @@ def doctor(
 
       kunline doctor
 
-      kunline doctor --chip kunlun --bundle evidence.tar.gz
+      kunline doctor --stack our-p800 --bundle evidence.tar.gz
     """
     try:
-        evidence = _evidence(chip)
+        question = question_of(stack, chip=chip, build=False, matrix=matrix)
+    except (FileProblemsError, UnknownFileError) as error:
+        complain(str(error.args[0]))
+        raise typer.Exit(USAGE) from error
+    looked, why = _looked(question)
+    seen = [*_service_amiss(url, token), *_layers_amiss(looked, why)]
+    layers = json.dumps(document(looked) if looked else {"error": why}, indent=2)
+    try:
+        told = {"preflight.json": layers, "amiss.txt": "\n".join(seen)}
+        evidence = _evidence(question.chip, told)
     except HostSilentError as error:
         complain(str(error))
         raise typer.Exit(OPERATIONAL) from error
-    looked, why = _looked(chip)
-    amiss = [*_service_amiss(url, token), *evidence.amiss, *_layers_amiss(looked, why)]
+    amiss = [*seen, *evidence.amiss]
     if bundle is not None:
-        layers = json.dumps(document(looked) if looked else {"error": why}, indent=2)
-        own = {"preflight.json": layers, "amiss.txt": "\n".join(amiss)}
-        packed(bundle, {**evidence.files, **own})
+        packed(bundle, evidence.files)
+    _print(amiss, bundle, as_json=as_json)
+    raise typer.Exit(EXIT_CODE[Outcome.BROKEN] if amiss else DONE)
+
+
+def _print(amiss: Sequence[str], bundle: Path | None, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"amiss": amiss, "bundle": str(bundle) if bundle else None}))
-    else:
-        typer.echo("\n".join(amiss or ["Nothing is amiss."]))
-        if bundle is not None:
-            typer.echo(f"Packed: {bundle}. Look into it before you hand it on.")
-    raise typer.Exit(EXIT_CODE[Outcome.BROKEN] if amiss else DONE)
+        return
+    typer.echo("\n".join(amiss or ["Nothing is amiss."]))
+    if bundle is not None:
+        typer.echo(f"Packed: {bundle}. Look into it before you hand it on.")
 
 
 def packed(path: Path, files: Mapping[str, str]) -> None:
@@ -79,19 +99,24 @@ def packed(path: Path, files: Mapping[str, str]) -> None:
             archive.addfile(member, io.BytesIO(content))
 
 
-def _evidence(chip: str) -> HostEvidence:
+def _evidence(chip: str, told: Mapping[str, str]) -> HostEvidence:
+    """Return what a host shows. told: texts that go into the bundle under the same names."""
     try:
         done = subprocess.run(
-            module("runners.evidence", chip), stdout=subprocess.PIPE, check=True, timeout=LIMIT_S
+            module("runners.evidence", chip),
+            input=json.dumps(told).encode(),
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=LIMIT_S,
         )
         return HostEvidence.model_validate_json(done.stdout)
     except (OSError, subprocess.SubprocessError, ValidationError) as error:
         raise HostSilentError(f"this host could not be looked at: {error}") from error
 
 
-def _looked(chip: str) -> tuple[PreflightAnswer | None, str]:
+def _looked(question: PreflightQuestion) -> tuple[PreflightAnswer | None, str]:
     try:
-        return asked(PreflightQuestion(chip=chip)), ""
+        return asked(question), ""
     except HostSilentError as error:
         return None, str(error)
 

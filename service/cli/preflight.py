@@ -59,7 +59,7 @@ def preflight(
       kunline preflight --stack cpu-sglang-0.5.23 --cards 2 --json
     """
     try:
-        question = _question(stack, chip=chip, build=build, matrix=matrix)
+        question = question_of(stack, chip=chip, build=build, matrix=matrix)
         question = question.model_copy(update={"cards": cards, "limit_s": limit})
     except (FileProblemsError, UnknownFileError) as error:
         complain(str(error.args[0]))
@@ -76,9 +76,10 @@ def preflight(
     raise typer.Exit(DONE if answer.broken_at is None else EXIT_CODE[Outcome.BROKEN])
 
 
-def _question(
+def question_of(
     stack: str | None, *, chip: str | None, build: bool, matrix: MatrixOption
 ) -> PreflightQuestion:
+    """Return what to ask of this host. Raises FileProblemsError and UnknownFileError."""
     if stack is None:
         return PreflightQuestion(chip=chip or "cpu")
     found = chosen(read_matrix(matrix), stack)

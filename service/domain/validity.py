@@ -48,6 +48,8 @@ class Gate(StrEnum):
     CACHE_WARM = "cache_warm"
     SERVER_ERRORS = "server_errors"
     REQUESTS_RETRACTED = "requests_retracted"
+    ALLOCATION_REFUSED = "allocation_refused"
+    THROUGHPUT_FADES = "throughput_fades"
     GRAPH_OFF = "graph_off"
     KV_CAPACITY_TOO_SMALL = "kv_capacity_too_small"
     KV_CAPACITY_MOVED = "kv_capacity_moved"
@@ -57,6 +59,7 @@ class Gate(StrEnum):
     CARD_THROTTLED = "card_throttled"
     CARD_HOT = "card_hot"
     CARD_IMBALANCE = "card_imbalance"
+    CARD_MEMORY_CREEPS = "card_memory_creeps"
     CLOCK_JUMPED = "clock_jumped"
 
 
@@ -90,6 +93,8 @@ SENTENCES = MappingProxyType(
         Gate.SHORT_DURATION: "the load should last long enough for start and end not to count",
         Gate.SERVER_ERRORS: "the server's log must hold no error while the load ran",
         Gate.REQUESTS_RETRACTED: "no running request may be taken back because memory was full",
+        Gate.ALLOCATION_REFUSED: "no allocation of memory may be refused while the load runs",
+        Gate.THROUGHPUT_FADES: "over a long load the server should not slow down",
         Gate.GRAPH_OFF: "every decode step must run as a graph where the server was to use graphs",
         Gate.KV_CAPACITY_TOO_SMALL: "the KV cache must hold all requests in flight at full length",
         Gate.KV_CAPACITY_MOVED: "the KV capacity must be that of the stack's other launches",
@@ -99,6 +104,7 @@ SENTENCES = MappingProxyType(
         Gate.CARD_THROTTLED: "no card may run below the clock it is set to while the load runs",
         Gate.CARD_HOT: "no card may reach the temperature at which it slows down",
         Gate.CARD_IMBALANCE: "cards that share a model should be about equally busy",
+        Gate.CARD_MEMORY_CREEPS: "over a long load no card's used memory should grow",
         Gate.CLOCK_JUMPED: "the host's clock must not be set while the load runs",
     }
 )
@@ -108,6 +114,8 @@ SEEN_ON_HOST_ONLY = frozenset(
     {
         Gate.SERVER_ERRORS,
         Gate.REQUESTS_RETRACTED,
+        Gate.ALLOCATION_REFUSED,
+        Gate.THROUGHPUT_FADES,
         Gate.GRAPH_OFF,
         Gate.CLIENT_BOUND,
         Gate.SERVER_ELSEWHERE,
@@ -115,6 +123,7 @@ SEEN_ON_HOST_ONLY = frozenset(
         Gate.CARD_THROTTLED,
         Gate.CARD_HOT,
         Gate.CARD_IMBALANCE,
+        Gate.CARD_MEMORY_CREEPS,
         Gate.CLOCK_JUMPED,
     }
 )
@@ -164,7 +173,7 @@ class RunFacts:
 
     From the tool's result. requests_*: counts. *_lengths: bounds of what was asked for one
     request, in tokens; None where nobody tells them. retokenised: tokens in the text that came
-    back, counted by the client. ttft_p50, tpot_p50, itl_p50: seconds. streamed: False for tools
+    back, counted by the client. *_p50, *_mean: seconds. streamed: False for tools
     that see no single token, whose token gates do not apply. itl_per_token: False where one gap
     may hold several tokens (speculative decoding, stream interval). ignore_eos: None reads as the
     tools' default, which is to ignore it. not_finite: names of values: NaN, infinite or below 0.
@@ -175,7 +184,9 @@ class RunFacts:
 
     From the server. cold: whether the cell wants an empty prefix cache. cache_hit: ratio.
     server_output_tokens: how many it says it generated for this load. server_errors,
-    retractions: lines of its log. graphs_asked: whether decoding was to run as graphs;
+    retractions: lines of its log. refusals: the cause of each allocation that its log says was
+    refused. throughput_growth: by which ratio its decoding sped up over the load, by the slope of
+    what it logs; below 0 it slowed down. graphs_asked: whether decoding was to run as graphs;
     eager_decodes: logged decode batches that did not. kv_capacity: tokens;
     kv_needed: tokens that all requests in flight hold at their longest, None where the load has
     no such bound; kv_capacity_before: tokens in an earlier launch of the same stack and cell
@@ -188,6 +199,8 @@ class RunFacts:
     card_clock_share: the lowest clock under load over the one the card is set to.
     card_temperature_c: the highest, and card_temperature_limit_c the lowest of the cards' own
     limits, in degrees Celsius. card_busy: mean utilisation of each leased card under load, ratios.
+    card_memory_growth: by which ratio of its whole memory the card that grew most is fuller at the
+    end of the load than at its begin, by the slope of its samples.
     clock_drift_s: by how much the wall clock moved against the monotonic one, seconds.
     """
 
@@ -204,6 +217,8 @@ class RunFacts:
     ttft_p50: float | None = None
     tpot_p50: float | None = None
     itl_p50: float | None = None
+    tpot_mean: float | None = None
+    itl_mean: float | None = None
     not_finite: tuple[str, ...] = ()
     at_odds: tuple[str, ...] = ()
     part_of_a_result: bool = False
@@ -218,6 +233,8 @@ class RunFacts:
     server_output_tokens: int | None = None
     server_errors: int | None = None
     retractions: int | None = None
+    refusals: tuple[str, ...] | None = None
+    throughput_growth: float | None = None
     graphs_asked: bool | None = None
     eager_decodes: int | None = None
     kv_capacity: int | None = None
@@ -231,6 +248,7 @@ class RunFacts:
     card_temperature_c: float | None = None
     card_temperature_limit_c: float | None = None
     card_busy: tuple[float, ...] | None = None
+    card_memory_growth: float | None = None
     clock_drift_s: float | None = None
 
     @property

@@ -1,7 +1,8 @@
 """The shrunk matrix of a P800 host on an emulated one, real SGLang on this CPU behind it.
 
 Emulated: no figure here is a card's. What is shown is that both plans go through whole: one card
-and two, from the command line and through Redis, on two runner processes of one host.
+and two, from the command line and through Redis, on two runner processes of one host, whose torch
+counts the cards in another order than `xpu-smi`.
 """
 
 import json
@@ -18,13 +19,17 @@ from tests.hosts.p800.shrunk import shrunk_matrix
 pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1800)]
 
 RUN_LIMIT_S = 900
-FALLEN_MAX = 1
-TOGETHER = "tpot_against_itl"
+CELLS = {"p800-single": 13, "p800-multi": 6}
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    host = emulated_host(tmp_path / "host", cards=4, real_python=real_python(ROOT / "matrix"))
+    host = emulated_host(
+        tmp_path / "host",
+        cards=4,
+        faults=["other-order"],
+        real_python=real_python(ROOT / "matrix"),
+    )
     found = Site(tmp_path, host)
     try:
         found.open({"one": 2, "other": 2})
@@ -34,17 +39,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         found.stop()
 
 
-def failures(site: Site, run_id: str) -> list[str]:
-    """Return the gates that a run fell at; what broke or is not known counts as one."""
-    run = site.asked("runs", run_id)
-    if run["state"] != "invalid":
-        return [run["state"]]
-    return [each["code"] for each in run["findings"] if each["severity"] == "failure"]
-
-
-def test_every_cell_of_both_plans_of_a_p800_host_is_run_to_its_end(
-    site: Site, tmp_path: Path
-) -> None:
+def test_every_cell_of_both_plans_of_a_p800_host_is_measured(site: Site, tmp_path: Path) -> None:
     matrices = {
         "p800-single": shrunk_matrix(tmp_path / "single", ["p800-single"], tp=1),
         "p800-multi": shrunk_matrix(tmp_path / "multi", ["p800-multi"], tp=2),
@@ -58,9 +53,7 @@ def test_every_cell_of_both_plans_of_a_p800_host_is_run_to_its_end(
 
     for plan in matrices:
         page = site.asked("runs", "--session", told[plan]["session_id"])
-        states = [run["state"] for run in page["runs"]]
         fallen = [run["id"] for run in page["runs"] if run["state"] != "measured"]
-        # On a busy CPU the tokens of a short load may arrive together, which a gate sees rightly.
-        assert len(fallen) <= FALLEN_MAX
-        assert {code for run_id in fallen for code in failures(site, run_id)} <= {TOGETHER}
-        assert len(states) == len(told[plan]["cells"])
+        # What falls is shown with what it fell at.
+        assert [site.asked("runs", run_id) for run_id in fallen] == []
+        assert len(page["runs"]) == len(told[plan]["cells"]) == CELLS[plan]

@@ -5,13 +5,15 @@ that it is named, remedied, ended and let go is what these tests show.
 """
 
 import json
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from runners.cards import held_cards
@@ -21,10 +23,11 @@ from tests.e2e.p800_site import Site, real_python
 from tests.e2e.production import ROOT, service_client
 from tests.hosts.p800.host import HERE, EmulatedHost, emulated_host
 from tests.hosts.p800.shrunk import shrunk_matrix
+from tests.stand_in_engine import stand_in_engine
 
 BROKEN = 5
-# What a card that hangs is waited for; the emulated one needs a fraction of it.
-LIMIT_S = 8
+# What a card that hangs is waited for, and what all others get, who need a fraction of it.
+HANG_LIMIT_S, LIMIT_S = 8, 60
 STACK = "p800-emulated"
 # Each fault, the layer at which it is found, words of what is found, words of what to do.
 FAULTS = [
@@ -35,7 +38,7 @@ FAULTS = [
     ("stranger:1", "device", "card 1 is used by others", "end what else runs"),
     ("wrong-driver", "driver", "kunlun-driver: 5.0.21.47 ≠ 5.0.21.8", "install the driver"),
     ("drifted-kernel", "packages", "kunlun-ops: 0.1.205+223cef9e ≠ 0.0.1", "build the stack anew"),
-    ("other-order", "memory", "torch is on 00000000", "counts the cards in another order"),
+    ("other-host", "memory", "torch is on 00000000", "sees other cards than xpu-smi names"),
     ("corrupt:1", "copy", "card 1: what comes back from the card is not", "out of service"),
     ("hung:1", "operator", "card 1: no answer after", "a bad card hangs in its first kernel"),
     ("stale-graph", "graph", "replay 2 of a captured product differs", "graphs off"),
@@ -60,7 +63,8 @@ def test_a_fault_breaks_its_own_layer_and_nothing_is_left_of_it(
 ) -> None:
     host = emulated_host(tmp_path, cards=2, faults=[fault])
 
-    code, answer = _preflight(host, monkeypatch)
+    limit_s = HANG_LIMIT_S if fault.startswith("hung") else LIMIT_S
+    code, answer = _preflight(host, monkeypatch, limit_s=limit_s)
 
     broken = answer["layers"][-1]
     assert (code, answer["broken_at"]) == (BROKEN, layer), answer
@@ -84,6 +88,64 @@ def test_a_host_without_a_fault_works_up_to_its_plugin(
     assert (code, answer["broken_at"]) == (0, None)
     assert states["plugin"] == states["operator"] == states["graph"] == "works"
     assert states["collectives"] == ("works" if cards > 1 else "skipped")
+    assert _left(tmp_path) == []
+
+
+def test_a_torch_that_counts_in_another_order_is_joined_and_a_bad_card_is_named_by_its_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = emulated_host(tmp_path, cards=4, faults=["other-order", "corrupt:1"])
+
+    code, answer = _preflight(host, monkeypatch, cards=2)
+
+    seen = {layer["layer"]: layer["finding"] for layer in answer["layers"]}
+    assert "torch counts card 0 as cuda:3, card 1 as cuda:2" in seen["memory"]
+    assert (code, answer["broken_at"]) == (BROKEN, "copy")
+    assert seen["copy"].startswith("card 1: what comes back")
+
+
+def test_a_link_slower_than_its_peers_is_named_and_nothing_is_left_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = emulated_host(tmp_path, cards=3, faults=["slow-pair:0_2"])
+
+    code, answer = _preflight(host, monkeypatch, cards=3)
+
+    broken = answer["layers"][-1]
+    assert (code, answer["broken_at"]) == (BROKEN, "collectives"), answer
+    assert "the link of cards 0 and 2 (XL) runs at" in broken["finding"]
+    assert "the median of its peers is" in broken["finding"]
+    assert "cards 0 and 1" not in broken["finding"]
+    assert _left(tmp_path) == []
+    _released(host)
+
+
+def test_an_image_is_looked_at_from_inside_where_its_one_card_is_number_0(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = emulated_host(tmp_path / "host", cards=2)
+    engine = stand_in_engine(tmp_path / "engine")
+    monkeypatch.setenv("PATH", str(engine), prepend=os.pathsep)
+    stack = yaml.safe_load((HERE / f"{STACK}.yaml").read_text(encoding="utf-8"))
+    stack["build"] = {
+        "kind": "container",
+        "image": "emulated/p800:1",
+        "digest": f"sha256:{'a' * 64}",
+        "python": str(host.python),
+    }
+
+    with held_cards(
+        [Card(0, "P800", "OAM")], chip="kunlun", count=1, folder=host.folder / "locks", wait_s=0
+    ):
+        code, answer = _preflight(host, monkeypatch, cards=1, stack=stack)
+
+    seen = {layer["layer"]: layer["finding"] for layer in answer["layers"]}
+    assert (code, answer["broken_at"]) == (0, None), answer
+    assert "torch counts card 1 as cuda:0" in seen["memory"]
+    calls = [json.loads(line) for line in (engine / "calls.jsonl").read_text("utf-8").splitlines()]
+    ran = [" ".join(words) for words in calls if words[0] == "run"]
+    assert ran
+    assert all("--device /dev/xpu1 --device /dev/xpuctrl " in words for words in ran)
     assert _left(tmp_path) == []
 
 
@@ -153,15 +215,25 @@ def _lives(pid: str) -> bool:
 
 
 def _preflight(
-    host: EmulatedHost, monkeypatch: pytest.MonkeyPatch, *, cards: int = 2
+    host: EmulatedHost,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    cards: int = 2,
+    limit_s: int = LIMIT_S,
+    stack: Mapping[str, Any] | None = None,
 ) -> tuple[int, Any]:
     for name, value in host.variables.items():
-        monkeypatch.setenv(name, value)
+        if name == "PATH":
+            monkeypatch.setenv(name, str(host.folder / "bin"), prepend=os.pathsep)
+        else:
+            monkeypatch.setenv(name, value)
     stacks = host.folder / "matrix" / "stacks"
     stacks.mkdir(parents=True)
     shutil.copy(HERE / f"{STACK}.yaml", stacks)
+    if stack is not None:
+        (stacks / f"{STACK}.yaml").write_text(yaml.safe_dump(stack), encoding="utf-8")
     words = ["preflight", "--matrix", str(stacks.parent), "--stack", STACK, "--json"]
-    words += ["--cards", str(cards), "--limit", str(LIMIT_S)]
+    words += ["--cards", str(cards), "--limit", str(limit_s)]
     done = CliRunner().invoke(main, words)
     return done.exit_code, json.loads(done.stdout) if done.stdout else None
 

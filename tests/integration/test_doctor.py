@@ -1,6 +1,7 @@
 """`kunline preflight` and `kunline doctor` on an emulated P800 host, as a person calls them."""
 
 import json
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from service.cli.main import main
-from tests.hosts.p800.host import EmulatedHost, emulated_host
+from tests.hosts.p800.host import HERE, EmulatedHost, emulated_host
 from tests.integration.databases import free_port
 
 BROKEN = 5
@@ -68,6 +69,28 @@ def test_a_bundle_holds_what_was_printed_and_names_no_card(
     amiss = json.loads(done.stdout)["amiss"]
     assert done.exit_code == BROKEN
     assert [line.split(":")[0] for line in amiss] == ["no service answers at http"]
+
+
+def test_a_bundle_of_a_stack_says_what_its_python_saw_and_names_no_card_there_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _entered(emulated_host(tmp_path / "host", cards=1, faults=["other-host"]), monkeypatch)
+    stacks = tmp_path / "matrix" / "stacks"
+    stacks.mkdir(parents=True)
+    shutil.copy(HERE / "p800-emulated.yaml", stacks)
+    path = tmp_path / "evidence.tar.gz"
+    words = ["--stack", "p800-emulated", "--matrix", str(stacks.parent), "--bundle", str(path)]
+
+    done = CliRunner().invoke(main, ["doctor", *words])
+
+    with tarfile.open(path) as archive:
+        names = ("preflight.json", "amiss.txt")
+        files = [archive.extractfile(f"kunline-evidence/{name}") for name in names]
+        texts = [file.read().decode() for file in files if file]
+    assert done.exit_code == BROKEN
+    assert json.loads(texts[0])["broken_at"] == "memory"
+    assert all("torch is on <uuid " in text for text in texts)
+    assert not any("00000000-0000-4000" in text for text in texts)
 
 
 def test_what_is_amiss_with_a_card_is_printed(

@@ -1,5 +1,6 @@
 """A platform's version names its content, and the stack files name the present one."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from runners.stacks.platform_tree import (
     PLATFORMS,
     UnknownPlatformError,
     platform_folder,
-    platform_interface,
     platform_version,
     tree_digest,
 )
@@ -34,8 +34,9 @@ def test_the_version_stays_as_it_is_when_an_installer_normalises_it() -> None:
 
 def test_the_interface_in_the_project_file_is_the_one_in_the_code() -> None:
     code = (PLATFORMS / NAME / NAME / "__init__.py").read_text(encoding="utf-8")
+    project = tomllib.loads((PLATFORMS / NAME / "pyproject.toml").read_text(encoding="utf-8"))
 
-    assert f"INTERFACE_VERSION = {platform_interface(NAME)}\n" in code
+    assert f"INTERFACE_VERSION = {project['tool']['kunline']['interface']}\n" in code
 
 
 def test_a_platform_that_is_not_shipped_is_refused_with_those_that_are() -> None:

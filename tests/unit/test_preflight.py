@@ -197,6 +197,60 @@ def test_answers_that_cannot_be_right_are_broken(server: FakeServer) -> None:
     assert isinstance(serving.answer(server).found, Breaks)
 
 
+@dataclass
+class LoadedServer:
+    """Answers batches; each prompt's log-probability is the place that it had in its batch."""
+
+    batches: list[tuple[list[int], list[bool]]] = field(default_factory=list)
+    likely: float = -1.0
+
+    def flush(self) -> int:
+        return 200
+
+    def generate(
+        self, prompts: Sequence[Sequence[int]], *, output_tokens: int, **more: Any
+    ) -> list[dict[str, Any]]:
+        self.batches.append(([len(each) for each in prompts], more["return_logprob"]))
+        assert more["logprob_start_len"] == [0 if each else -1 for each in more["return_logprob"]]
+        logprobs = [[None, 1, None], [self.likely, 2, None]]
+        return [{"meta_info": {"input_token_logprobs": logprobs}} for _ in prompts]
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "batches"),
+    [
+        pytest.param(2, [(2, 2)] * 4, id="a load smaller than the prompts"),
+        pytest.param(8, [(8, 8)], id="a load as large as the prompts"),
+        pytest.param(32, [(32, 8)], id="a load that fills the batch up"),
+    ],
+)
+def test_under_load_the_prompts_are_asked_in_full_batches(
+    concurrency: int, batches: list[tuple[int, int]]
+) -> None:
+    server = LoadedServer()
+
+    answer = serving.answer_under(server, condition(concurrency=concurrency))
+
+    assert [(len(lengths), sum(asked)) for lengths, asked in server.batches] == batches
+    assert all(asked == sorted(asked) for _, asked in server.batches)
+    assert answer.log_probabilities == (-1.0,) * serving.PROMPTS
+    assert answer.found == Works(f"8 prompts with {concurrency} requests in flight; "
+                                 "mean log-probability -1.0000")  # fmt: skip
+
+
+def test_answers_under_load_that_cannot_be_are_broken() -> None:
+    server = LoadedServer(likely=float("nan"))
+
+    assert isinstance(serving.answer_under(server, condition(concurrency=4)).found, Breaks)
+
+
+def test_the_largest_load_is_the_one_to_ask_under() -> None:
+    small, large = condition(concurrency=2), condition(concurrency=16)
+
+    assert serving.saturating([small, large]) == large
+    assert serving.saturating([condition(concurrency=1)]) is None
+
+
 def python_with(folder: Path, modules: dict[str, str]) -> MeasuredPython:
     """Return this Python with made-up modules in the place of torch and plugins.
 

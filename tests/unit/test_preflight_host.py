@@ -71,6 +71,13 @@ def test_a_card_that_is_not_well_is_found_before_anything_runs_on_it(
     assert found.remedy
 
 
+def test_a_site_says_from_where_on_a_card_at_rest_is_too_hot_for_it() -> None:
+    warm = cast("Device", FakeDevice(sampled=[CardSample(0, temperature_c=78.0)]))
+
+    assert isinstance(host.health(warm, CARDS, 2), Works)
+    assert isinstance(host.health(warm, CARDS, 2, rest_c=60.0), Breaks)
+
+
 def test_what_is_on_a_card_that_is_not_asked_for_is_not_looked_at() -> None:
     device = FakeDevice(sampled=[CardSample(1, temperature_c=91.0, pids=(41,))])
 

@@ -31,16 +31,20 @@ FINE = RunFacts(
     ttft_p50=0.07,
     tpot_p50=0.007,
     itl_p50=0.007,
+    tpot_mean=0.0071,
+    itl_mean=0.0071,
     cold=True,
     cache_flushed=True,
     cache_hit=0.0,
     concurrency=3.9,
     concurrency_asked=4,
-    duration_s=40.0,
+    duration_s=3600.0,
     client_cpu_share=0.4,
     server_output_tokens=12 * 64,
     server_errors=0,
     retractions=0,
+    refusals=(),
+    throughput_growth=0.01,
     graphs_asked=True,
     eager_decodes=0,
     kv_capacity=16384,
@@ -54,6 +58,7 @@ FINE = RunFacts(
     card_temperature_c=62.0,
     card_temperature_limit_c=90.0,
     card_busy=(0.9, 0.88),
+    card_memory_growth=0.001,
     clock_drift_s=0.01,
 )
 # A card that cannot be looked at, as on a CPU, and a host that tells all the rest.
@@ -67,8 +72,10 @@ NO_CARDS = replace(
     card_temperature_c=None,
     card_temperature_limit_c=None,
     card_busy=None,
+    card_memory_growth=None,
 )
-# Gates that a runner finds before or beside a repeat, and so never through its facts.
+SHORT = replace(FINE, duration_s=600.0, throughput_growth=-0.5, card_memory_growth=0.5)
+# What a runner finds before or beside a repeat, and so never through its facts.
 FOUND_BY_HAND = {Gate.TOOL_FAILED, Gate.PROBE_REFUSED, Gate.LENGTHS_NOT_EXACT}
 
 
@@ -102,8 +109,16 @@ def test_a_run_that_did_what_was_asked_passes_every_gate() -> None:
         ({"retokenised": 0}, "no_text_came_back"),
         ({"ttft_p50": 0.0}, "ttft_zero"),
         ({"itl_p50": 0.0}, "itl_zero"),
-        ({"tpot_p50": 0.00146, "itl_p50": 0.00416}, "tpot_against_itl"),
-        ({"tpot_p50": 0.021}, "tpot_against_itl"),
+        (
+            {"tpot_mean": 0.00146, "itl_mean": 0.00416, "tpot_p50": 0.00146, "itl_p50": 0.00416},
+            "tpot_against_itl",
+        ),
+        ({"tpot_mean": 0.0218, "tpot_p50": 0.021}, "tpot_against_itl"),
+        ({"itl_p50": 7e-6}, "tpot_against_itl"),
+        (
+            {"tpot_mean": None, "tpot_p50": 0.00146, "itl_p50": 0.00416},
+            "tpot_against_itl",
+        ),
         ({"not_finite": ("e2e_p50",)}, "value_not_finite"),
         ({"at_odds": ("ttft_p50 2 s against e2e_p50 1 s",)}, "values_at_odds"),
         ({"part_of_a_result": True}, "part_of_a_result"),
@@ -114,6 +129,7 @@ def test_a_run_that_did_what_was_asked_passes_every_gate() -> None:
         ({"concurrency": 2.93}, "concurrency_not_reached"),
         ({"server_output_tokens": 12 * 32}, "requested_counted_as_generated"),
         ({"retractions": 1}, "requests_retracted"),
+        ({"refusals": ("fragmentation",)}, "allocation_refused"),
         ({"eager_decodes": 3}, "graph_off"),
         ({"kv_capacity": 700, "kv_capacity_before": 700}, "kv_capacity_too_small"),
         ({"kv_capacity": 15000}, "kv_capacity_moved"),
@@ -145,8 +161,11 @@ def test_a_failed_gate_makes_a_run_invalid_and_names_itself(
         ({"retokenised": 12 * 13}, Gate.RETOKENISED_RATIO_ODD),
         ({"concurrency": 3.1}, Gate.CONCURRENCY_NOT_REACHED),
         ({"duration_s": 1.4}, Gate.SHORT_DURATION),
+        ({"itl_mean": None, "tpot_p50": 0.021}, Gate.TPOT_AGAINST_ITL),
         ({"card_temperature_limit_c": None, "card_temperature_c": 91.0}, Gate.CARD_HOT),
         ({"card_busy": (0.9, 0.4)}, Gate.CARD_IMBALANCE),
+        ({"throughput_growth": -0.2}, Gate.THROUGHPUT_FADES),
+        ({"card_memory_growth": 0.05}, Gate.CARD_MEMORY_CREEPS),
     ],
 )
 def test_what_only_warns_leaves_a_run_valid(change: dict[str, object], gate: Gate) -> None:
@@ -170,6 +189,8 @@ def test_what_only_warns_leaves_a_run_valid(change: dict[str, object], gate: Gat
         ("server_errors", Gate.SERVER_ERRORS),
         ("cache_hit", Gate.CACHE_WARM),
         ("retractions", Gate.REQUESTS_RETRACTED),
+        ("refusals", Gate.ALLOCATION_REFUSED),
+        ("throughput_growth", Gate.THROUGHPUT_FADES),
         ("graphs_asked", Gate.GRAPH_OFF),
         ("eager_decodes", Gate.GRAPH_OFF),
         ("client_cpu_share", Gate.CLIENT_BOUND),
@@ -180,6 +201,7 @@ def test_what_only_warns_leaves_a_run_valid(change: dict[str, object], gate: Gat
         ("card_clock_share", Gate.CARD_THROTTLED),
         ("card_temperature_c", Gate.CARD_HOT),
         ("card_busy", Gate.CARD_IMBALANCE),
+        ("card_memory_growth", Gate.CARD_MEMORY_CREEPS),
         ("clock_drift_s", Gate.CLOCK_JUMPED),
     ],
 )
@@ -195,7 +217,11 @@ def test_what_nobody_told_is_unknown_and_not_passed(field: str, gate: Gate) -> N
     [
         pytest.param({"ignore_eos": False, "output_tokens": 700}, id="an end that was asked for"),
         pytest.param({"output_lengths": (32, 64), "output_tokens": 12 * 60}, id="drawn lengths"),
-        pytest.param({"itl_per_token": False, "itl_p50": 0.05}, id="several tokens a gap"),
+        pytest.param(
+            {"itl_per_token": False, "itl_mean": 0.05, "itl_p50": 0.05}, id="several tokens a gap"
+        ),
+        pytest.param({"tpot_mean": 0.017}, id="lengths that are drawn"),
+        pytest.param({"itl_p50": 0.001}, id="prefills that hold decoding up"),
         pytest.param({"cold": False, "cache_flushed": None, "cache_hit": 0.9}, id="a kept cache"),
         pytest.param({"concurrency_asked": None, "concurrency": None}, id="an open load"),
         pytest.param(
@@ -231,7 +257,12 @@ def test_a_run_in_which_nothing_completed_fails_as_a_whole_and_no_token_is_count
 
 def test_requested_tokens_are_told_from_generated_ones_by_two_signs_together() -> None:
     stopped_early = replace(
-        FINE, server_output_tokens=None, retokenised=12 * 42, tpot_p50=0.00146, itl_p50=0.00416
+        FINE,
+        server_output_tokens=None,
+        retokenised=12 * 42,
+        tpot_p50=0.00146,
+        itl_p50=0.00416,
+        tpot_mean=None,
     )
     random_weights = replace(FINE, server_output_tokens=None, retokenised=12 * 13)
 
@@ -258,6 +289,7 @@ def test_a_long_run_may_have_its_clock_slewed_but_not_set() -> None:
             replace(FINE, cards_leased=("0",), cards_used=("0",), card_busy=None),
             id="one card has nobody to be unlike",
         ),
+        pytest.param(SHORT, id="a short load has no slope"),
         pytest.param(
             replace(FINE, graphs_asked=False, eager_decodes=9), id="graphs were not asked"
         ),
@@ -292,6 +324,7 @@ def test_every_gate_has_a_sentence_and_somebody_who_asks_it() -> None:
         server_output_tokens=12,
         server_errors=1,
         retractions=1,
+        refusals=("x",),
         eager_decodes=1,
         kv_capacity=1,
         cards_used=(),
@@ -301,7 +334,7 @@ def test_every_gate_has_a_sentence_and_somebody_who_asks_it() -> None:
         card_busy=(0.1, 0.9),
         clock_drift_s=9.0,
     )
-    odd = replace(FINE, retokenised=1, tpot_p50=1.0)
+    odd = replace(SHORT, duration_s=3600.0, retokenised=1, tpot_p50=1.0, tpot_mean=1.0)
     asked = {finding.gate for facts in (broken, odd) for finding in check(facts)}
 
     assert set(SENTENCES) == set(Gate)
@@ -345,6 +378,8 @@ def test_what_is_seen_on_the_host_only_is_unknown_to_every_bare_file() -> None:
         client_cpu_share=None,
         server_errors=None,
         retractions=None,
+        refusals=None,
+        throughput_growth=None,
         eager_decodes=None,
         cards_leased=None,
         cards_used=None,
@@ -353,6 +388,7 @@ def test_what_is_seen_on_the_host_only_is_unknown_to_every_bare_file() -> None:
         card_clock_share=None,
         card_temperature_c=None,
         card_busy=None,
+        card_memory_growth=None,
         clock_drift_s=None,
     )
 

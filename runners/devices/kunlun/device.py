@@ -11,7 +11,7 @@ from runners.devices.host import DeviceError, Host, ProgramError
 from runners.devices.kunlun import listing, machine, older_table, query, table, topology
 from runners.devices.kunlun.host_files import CONTROL, UNSEEN, host_facts, node_problem
 from runners.devices.kunlun.query import QueriedCard, Query
-from runners.devices.kunlun.smi import SmiError, XpuSmi
+from runners.devices.kunlun.smi import MIB, SmiError, XpuSmi
 from service.domain.stack import UNKNOWN
 
 # By the last three digits of a part number: two classes of OAM with other collective baselines.
@@ -20,6 +20,9 @@ PART_CLASSES = {
     "B00100300110312": "VD",
     "B00100300110211": "PCIe",
 }
+# By model; of a slice the tool tells less (HAMi gives out quarters and halves of a card).
+WHOLE_BYTES = {"P800": 98304 * MIB}
+LEAST_OF_A_WHOLE = 0.9
 # A sample is late after this: the next one is due.
 SAMPLE_LIMIT_S = 5.0
 
@@ -125,6 +128,7 @@ class KunlunDevice:
             *(problem for problem in nodes if problem is not None),
             *_driver_problems(self.host, asked),
             *_ecc_problems(asked, self._indexes),
+            *_slice_problems(asked, self._indexes),
         )
 
     def probe(self) -> Probe:
@@ -187,6 +191,7 @@ def _sample(index: int, card: QueriedCard) -> CardSample:
         power_w=card.power_w,
         clock_hz=card.clock_hz,
         ecc_uncorrected=card.ecc_uncorrected,
+        memory_bytes=card.memory_used_bytes,
     )
 
 
@@ -251,3 +256,18 @@ def _ecc_problems(asked: Query, indexes: Mapping[str, int]) -> Sequence[str]:
         for card in asked.cards
         if card.ecc_uncorrected
     ]
+
+
+def _slice_problems(asked: Query, indexes: Mapping[str, int]) -> Sequence[str]:
+    """Return the cards that are slices: their neighbours share clocks, links and memory's speed."""
+    found = []
+    for card in asked.cards:
+        model = card.model.split(" ")[0]
+        whole, there = WHOLE_BYTES.get(model, 0), card.memory_total_bytes
+        if there < LEAST_OF_A_WHOLE * whole:
+            found.append(
+                f"card {indexes[card.address]} has {there // MIB} MiB, and a whole {model} has "
+                f"{whole // MIB}: it is a slice, of which no baseline can be made; ask for whole "
+                "cards (kunlunxin.com/xpu in place of kunlunxin.com/vxpu)"
+            )
+    return found

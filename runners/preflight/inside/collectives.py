@@ -1,9 +1,11 @@
 """Sum and gather over several processes with this Python's torch, and check every value.
 
 Run by path with a measured environment's Python; standard library and torch, Python 3.8 syntax.
-argv: DEVICE BACKEND RANKS SECONDS. DEVICE is 'cpu', or 'cuda': rank r then uses card r of those
-that are visible, as a server does. Prints one JSON line: {"works", "seen", "bytes_per_s"}, the
-last by size: the bus bandwidth of an all-reduce.
+argv: DEVICE BACKEND RANKS SECONDS [pairs]. DEVICE is 'cpu', or 'cuda': rank r then uses card r of
+those that are visible, as a server does. Prints one JSON line: {"works", "seen", "bytes_per_s",
+"seconds"}, the last two by size: the bus bandwidth and the time of one all-reduce. With 'pairs'
+each two ranks sum by themselves while the others wait, and the line holds "links" instead: bus
+bandwidth by pair, as "0-1".
 """
 
 from __future__ import annotations
@@ -19,15 +21,24 @@ import tempfile
 import time
 import traceback
 from datetime import timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
 LENGTH = 1024
-SIZES = {"cpu": (2**10, 2**20), "cuda": (2**10, 2**20, 2**26)}
+# The curve from what is all latency to what is all bandwidth.
+SIZES = {
+    "cpu": (2**10, 2**13, 2**16, 2**18, 2**20),
+    "cuda": (2**10, 2**14, 2**17, 2**20, 2**23, 2**26),
+}
+# Those of the curve that a person is told.
+SHOWN = frozenset({2**10, 2**20, 2**26})
 ROUNDS = 2
 # The best of so many tries counts: a host that is busy for a moment is no slow link.
 TRIES = 3
+# Over all pairs of ranks, one after the other.
+PASSES = 2
 # What a rank's exit code says.
 WRONG_SUM, WRONG_GATHER, RAISED = 3, 4, 5
 SAID = {
@@ -40,19 +51,21 @@ SAID = {
 ERROR_CHARACTERS = 1200
 
 
-def rank_main(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> None:
+def rank_main(
+    rank: int, ranks: int, seconds: float, folder: str, way: list[str], by_pairs: bool
+) -> None:
     """Be one rank; exit with what was found, and leave the words of an error in the folder."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     try:
-        code = checked(rank, ranks, seconds, folder, way)
+        code = (paired if by_pairs else checked)(rank, ranks, seconds, folder, way)
     except Exception:  # noqa: BLE001 — whatever torch raises is what is looked for
         Path(folder, f"error{rank}").write_text(traceback.format_exc(), encoding="utf-8")
         code = RAISED
     sys.exit(code)
 
 
-def checked(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> int:
-    """Return 0, or what is wrong; rank 0 leaves how fast it was."""
+def met(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> tuple[Any, Any, str]:
+    """Return torch, its distributed part and this rank's device, once all ranks have met."""
     torch = importlib.import_module("torch")
     distributed = importlib.import_module("torch.distributed")
     device, backend = way
@@ -66,6 +79,12 @@ def checked(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) 
         world_size=ranks,
         timeout=timedelta(seconds=seconds),
     )
+    return torch, distributed, name
+
+
+def checked(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> int:
+    """Return 0, or what is wrong; rank 0 leaves how long each size takes."""
+    torch, distributed, name = met(rank, ranks, seconds, folder, way)
     ramp = torch.arange(LENGTH, dtype=torch.float32)
     summed = (ramp * (rank + 1)).to(name)
     distributed.all_reduce(summed)
@@ -77,30 +96,66 @@ def checked(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) 
     for other, values in enumerate(gathered):
         if not torch.equal(values.to("cpu"), ramp * (other + 1)):
             return WRONG_GATHER
-    speeds = bandwidths(torch, distributed, name, ranks)
+    times = curve(torch, distributed, name)
     if rank == 0:
-        Path(folder, "speeds").write_text(json.dumps(speeds), encoding="utf-8")
+        Path(folder, "times").write_text(json.dumps(times), encoding="utf-8")
     distributed.destroy_process_group()
     return 0
 
 
-def bandwidths(torch: Any, distributed: Any, name: str, ranks: int) -> dict[str, float]:
-    """Return an all-reduce's best bus bandwidth by size in bytes, timed by the wall clock."""
-    found = {}
-    for size in SIZES["cpu" if name == "cpu" else "cuda"]:
-        values = torch.zeros(size // 4, dtype=torch.float32).to(name)
-        distributed.all_reduce(values)
+def paired(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> int:
+    """Return 0; the first of each two ranks leaves how fast they are by themselves.
+
+    The best of some passes over all pairs counts: what disturbs one pass is no slow link.
+    """
+    torch, distributed, name = met(rank, ranks, seconds, folder, way)
+    values = torch.zeros(SIZES[kind_of(name)][-1] // 4, dtype=torch.float32).to(name)
+    pairs = list(combinations(range(ranks), 2))
+    groups = {pair: distributed.new_group(list(pair)) for pair in pairs}
+    best: dict[tuple[int, int], float] = {}
+    for pair in pairs * PASSES:
+        if rank in pair:
+            more = {"group": groups[pair]}
+            distributed.all_reduce(values, **more)
+            waited(torch, name)
+            each = seconds_each(torch, distributed, name, values, more)
+            best[pair] = min(each, best.get(pair, each))
+        # Whoever is not of this pair waits, so that no other traffic is on the links.
+        distributed.all_reduce(torch.zeros(1, dtype=torch.float32).to(name))
         waited(torch, name)
-        each = min(seconds_each(torch, distributed, name, values) for _ in range(TRIES))
-        found[str(size)] = size / each * 2 * (ranks - 1) / ranks
-    return found
+    for (one, other), each in best.items():
+        if rank == one:
+            speed = SIZES[kind_of(name)][-1] / each
+            Path(folder, f"pair{one}-{other}").write_text(str(speed), encoding="utf-8")
+    distributed.destroy_process_group()
+    return 0
 
 
-def seconds_each(torch: Any, distributed: Any, name: str, values: Any) -> float:
+def kind_of(name: str) -> str:
+    """Return whose sizes a device has."""
+    return "cpu" if name == "cpu" else "cuda"
+
+
+def curve(torch: Any, distributed: Any, name: str) -> dict[str, float]:
+    """Return the best time of an all-reduce by size in bytes, by the wall clock."""
+    return {
+        str(size): best_seconds(torch, distributed, name, size) for size in SIZES[kind_of(name)]
+    }
+
+
+def best_seconds(torch: Any, distributed: Any, name: str, size: int) -> float:
+    """Return the best of a few times of one all-reduce over all ranks."""
+    values = torch.zeros(size // 4, dtype=torch.float32).to(name)
+    distributed.all_reduce(values)
+    waited(torch, name)
+    return min(seconds_each(torch, distributed, name, values, {}) for _ in range(TRIES))
+
+
+def seconds_each(torch: Any, distributed: Any, name: str, values: Any, more: Any) -> float:
     """Return how long one of some all-reduces in a row takes."""
     began = time.perf_counter()
     for _ in range(ROUNDS):
-        distributed.all_reduce(values)
+        distributed.all_reduce(values, **more)
     waited(torch, name)
     return max((time.perf_counter() - began) / ROUNDS, 1e-9)
 
@@ -115,11 +170,12 @@ def main() -> int:
     """Start the ranks, wait for them, and say what was seen."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     way, ranks, seconds = sys.argv[1:3], int(sys.argv[3]), float(sys.argv[4])
+    by_pairs = sys.argv[5:] == ["pairs"]
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         processes = [
-            spawn.Process(target=rank_main, args=(rank, ranks, seconds, folder, way))
+            spawn.Process(target=rank_main, args=(rank, ranks, seconds, folder, way, by_pairs))
             for rank in range(ranks)
         ]
         for process in processes:
@@ -141,14 +197,32 @@ def told(backend: str, codes: list[Any], folder: Path) -> dict[str, Any]:
     """Return what the ranks found."""
     head = f"{backend} over {len(codes)} ranks: "
     if not any(codes) and None not in codes:
-        speeds = json.loads((folder / "speeds").read_text(encoding="utf-8"))
-        shown = ", ".join(f"{speeds[size] / 1e9:.2f} GB/s at {size} B" for size in speeds)
-        seen = head + "all-reduce and all-gather give every value right; bus bandwidth " + shown
-        return {"works": True, "seen": seen, "bytes_per_s": speeds}
+        return links_told(head, folder) or curve_told(head, len(codes), folder)
     ends = [f"rank {rank}: {SAID.get(code, code)}" for rank, code in enumerate(codes)]
     errors = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("error*"))]
     words = "; " + errors[0].strip()[-ERROR_CHARACTERS:] if errors else ""
     return {"works": False, "seen": head + ", ".join(ends) + words}
+
+
+def links_told(head: str, folder: Path) -> dict[str, Any]:
+    """Return how fast each pair is, in bytes per second; nothing where no pairs were asked."""
+    files = {path.name[len("pair") :]: path for path in sorted(folder.glob("pair*"))}
+    links = {pair: float(path.read_text(encoding="utf-8")) for pair, path in files.items()}
+    return {"works": True, "seen": f"{head}{len(links)} pairs", "links": links} if links else {}
+
+
+def curve_told(head: str, ranks: int, folder: Path) -> dict[str, Any]:
+    """Return how long each size takes, and the bus bandwidth that it comes to."""
+    times = json.loads((folder / "times").read_text(encoding="utf-8"))
+    speeds = {size: int(size) / each * 2 * (ranks - 1) / ranks for size, each in times.items()}
+    shown = [f"{speeds[size] / 1e9:.2f} GB/s at {size} B" for size in speeds if int(size) in SHOWN]
+    seen = f"{head}all-reduce and all-gather give every value right; bus bandwidth "
+    return {
+        "works": True,
+        "seen": seen + ", ".join(shown),
+        "bytes_per_s": speeds,
+        "seconds": times,
+    }
 
 
 if __name__ == "__main__":

@@ -11,6 +11,20 @@ _HOST = json.loads(Path(os.environ["EMULATED_P800"], "host.json").read_text(enco
 FAULTS = frozenset(_HOST["faults"])
 
 
-def here() -> str:
+def visible() -> list[int]:
+    """Return the cards that this process may see, in the order in which torch counts them.
+
+    In a container only those count whose nodes it was given (inferred).
+    """
+    order = list(range(_HOST["cards"]))
+    if "other-order" in FAULTS:
+        order.reverse()
+    if nodes := os.environ.get("EMULATED_NODES"):
+        order = [card for card in order if f"/dev/xpu{card}" in nodes.split(",")]
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return order if chosen is None else [order[int(number)] for number in chosen.split(",")]
+
+
+def here() -> int:
     """Return the first card that this process may see."""
-    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
+    return visible()[0]

@@ -23,6 +23,12 @@ sglang-kunlun: 1 hook modules registered, 0 triton ops and 0 jit ops installed
 OUT_OF_MEMORY = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. (emulated)\n"
 )
+# In the form of PyTorch's allocator (grade A): enough in all, and in no one piece.
+FRAGMENTED = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+    "capacity of 96.00 GiB of which 1.20 GiB is free. Of the allocated memory 90.00 GiB is "
+    "allocated by PyTorch, and 3.10 GiB is reserved by PyTorch but unallocated. (emulated)\n"
+)
 # Arguments of a card that this CPU has not; each is followed by a value.
 OF_A_CARD = frozenset(
     {"--attention-backend", "--page-size", "--cuda-graph-max-bs", "--mem-fraction-static"}
@@ -34,32 +40,40 @@ ON_THIS_CPU = (
 # After so many requests a fault under load comes: more than the fixed prompts take.
 REQUESTS = 40
 FATAL = {"oom-under-load": OUT_OF_MEMORY, "dead-mid-run": ""}
+# What the server says once and lives on.
+SURVIVED = {"fragmented": FRAGMENTED}
 
 
 def main() -> int:
     """Stand in front of SGLang, as the real program does."""
     folder, words = Path(sys.argv[1]), sys.argv[2:]
     host = json.loads((folder / "host.json").read_text(encoding="utf-8"))
-    cards = _cards()
-    (folder / "processes" / str(os.getpid())).write_text(cards, encoding="utf-8")
+    cards = _cards(host)
+    noted = ",".join(str(card) for card in cards)
+    (folder / "processes" / str(os.getpid())).write_text(noted, encoding="utf-8")
     sys.stdout.write(LINES)
     sys.stdout.flush()
     if "oom-at-load" in host["faults"]:
         sys.stderr.write(OUT_OF_MEMORY)
         return 1
     command = [host["real_python"], "-m", "sglang.launch_server", *_arguments(words)]
-    variables = _variables(len(cards.split(",")))
-    fatal = [fault for fault in FATAL if fault in host["faults"]]
-    if not fatal:
+    variables = _variables(len(cards))
+    under_load = [fault for fault in (*FATAL, *SURVIVED) if fault in host["faults"]]
+    if not under_load:
         os.execve(command[0], command, variables)
-    return _until_loaded(command, variables, FATAL[fatal[0]])
+    words_said = {**FATAL, **SURVIVED}[under_load[0]]
+    return _until_loaded(command, variables, words_said, lives_on=under_load[0] in SURVIVED)
 
 
-def _cards() -> str:
-    cards = os.environ["CUDA_VISIBLE_DEVICES"]
-    if os.environ["XPU_VISIBLE_DEVICES"] != cards:
+def _cards(host: Mapping[str, Any]) -> list[int]:
+    """Return the cards of the host that torch would be on, by their index in xpu-smi."""
+    chosen = os.environ["CUDA_VISIBLE_DEVICES"]
+    if os.environ["XPU_VISIBLE_DEVICES"] != chosen:
         raise SystemExit("emulated: both variables of visibility must be equal")
-    return cards
+    order = list(range(host["cards"]))
+    if "other-order" in host["faults"]:
+        order.reverse()
+    return [order[int(number)] for number in chosen.split(",")]
 
 
 def _arguments(words: Sequence[str]) -> list[str]:
@@ -76,8 +90,10 @@ def _variables(ranks: int) -> Mapping[str, str]:
     return {**kept, **own}
 
 
-def _until_loaded(command: Sequence[str], variables: Mapping[str, str], last_words: str) -> int:
-    """Serve until the load is there, then die of a fault with everything below."""
+def _until_loaded(
+    command: Sequence[str], variables: Mapping[str, str], last_words: str, *, lives_on: bool
+) -> int:
+    """Serve until the load is there, then die of a fault with everything below, or live on."""
     server: Any = subprocess.Popen(
         command,
         env=variables,
@@ -95,6 +111,9 @@ def _until_loaded(command: Sequence[str], variables: Mapping[str, str], last_wor
         if seen >= REQUESTS:
             sys.stdout.write(last_words)
             sys.stdout.flush()
+            if lives_on:
+                last_words = ""
+                continue
             os.killpg(server.pid, signal.SIGKILL)
             return 1
     return int(server.wait())

@@ -14,12 +14,15 @@ def main() -> None:
     """Run a script, a module or a text as Python would."""
     folder, words = Path(sys.argv[1]), sys.argv[2:]
     os.environ["EMULATED_P800"] = str(folder)
+    # It runs isolated itself, and what it stands for need not.
+    isolated = words[:1] == ["-I"]
+    told = [] if isolated else os.environ.get("PYTHONPATH", "").split(os.pathsep)
     own = [path for path in sys.path if not path.endswith(("site-packages", "dist-packages"))]
-    sys.path[:] = [str(folder / "site"), str(Path(__file__).parent), *own[1:]]
+    there = [str(folder / "site"), str(Path(__file__).parent), *own[1:]]
+    sys.path[:] = [*filter(None, told), *there]
     sys.executable = str(folder / "bin" / "python")
-    isolated = False
     while words and words[0].startswith("-") and words[0] not in {"-c", "-m"}:
-        isolated = words.pop(0) == "-I" or isolated
+        words.pop(0)
     kind = words.pop(0)
     if kind == "-c":
         sys.argv = ["-c", *words[1:]]

@@ -7,11 +7,15 @@ Serial numbers and UUIDs are made up.
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 CLUSTER_MHZ = 1450
 TOTAL_MIB = 98304
+SERVED_MIB = 2048
+# What a creeping server takes in each second of its life.
+CREEP_MIB = 2000
 
 
 def main() -> int:
@@ -46,13 +50,36 @@ def driver(host: Any) -> str:
     return "5.0.21.8" if "wrong-driver" in host["faults"] else "5.0.21.47"
 
 
-def hot(host: Any, card: int) -> int:
-    return 97 if f"hot:{card}" in host["faults"] else 35
+def hot(host: Any, card: int, loaded: bool) -> int:
+    """Return the temperature; a card that is hot under load alone is cool at preflight."""
+    under_load = loaded and f"hot-under-load:{card}" in host["faults"]
+    return 97 if under_load or f"hot:{card}" in host["faults"] else 35
+
+
+def busy(host: Any, card: int, loaded: bool) -> int:
+    return (40 if f"uneven:{card}" in host["faults"] else 95) if loaded else 0
+
+
+def clock_mhz(host: Any, card: int, loaded: bool) -> int:
+    return 870 if loaded and f"throttled:{card}" in host["faults"] else CLUSTER_MHZ
+
+
+def used_mib(host: Any, card: int, running: list[int], served: list[int]) -> int:
+    """Return the memory in use; of a creeping server more with each second it lives."""
+    lives_s = 0.0
+    if served and f"creeping:{card}" in host["faults"]:
+        ticks = float(Path(f"/proc/{served[0]}/stat").read_text().rpartition(")")[2].split()[19])
+        began_s = ticks / os.sysconf("SC_CLK_TCK")
+        lives_s = time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
+    return int(SERVED_MIB + CREEP_MIB * lives_s) if running else 0
 
 
 def on_card(host: Any, card: int, pids: dict[int, list[int]]) -> list[int]:
-    stranger = [os.getppid()] if f"stranger:{card}" in host["faults"] else []
-    return [*pids.get(card, []), *stranger]
+    """Return the processes on a card, a stranger's among them; it may come with the load."""
+    faults, served = host["faults"], pids.get(card, [])
+    comes = served and f"stranger-under-load:{card}" in faults
+    stranger = [os.getppid()] if comes or f"stranger:{card}" in faults else []
+    return [*served, *stranger]
 
 
 def table(host: Any, cards: list[int], pids: dict[int, list[int]]) -> str:
@@ -68,11 +95,13 @@ def table(host: Any, cards: list[int], pids: dict[int, list[int]]) -> str:
         "|===============================+======================+======================|",
     ]
     for card in cards:
-        used = 2048 if on_card(host, card, pids) else 0
+        loaded = card in pids
+        used = used_mib(host, card, on_card(host, card, pids), pids.get(card, []))
         memory = f"{used:6d}MiB / {TOTAL_MIB}MiB"
+        warm, share = hot(host, card, loaded), f"{busy(host, card, loaded):6d}%"
         lines += [
             f"| {card:3d}  P800 OAM           N/A   | {address(card)} N/A |                    0 |",
-            f"| N/A  {hot(host, card):3d}C  N/A     87W / 400W | {memory} |      0%      Default |",
+            f"| N/A  {warm:3d}C  N/A     87W / 400W | {memory} | {share}      Default |",
             "|                               |      0MiB /    96MiB |             Disabled |",
             "+-------------------------------+----------------------+----------------------+",
         ]
@@ -111,8 +140,8 @@ def query(host: Any, cards: list[int], pids: dict[int, list[int]]) -> str:
 
 
 def _queried(host: Any, card: int, pids: dict[int, list[int]]) -> list[str]:
-    running = on_card(host, card, pids)
-    used = 2048 if running else 0
+    running, loaded = on_card(host, card, pids), card in pids
+    used = used_mib(host, card, running, pids.get(card, []))
     wrong = 3 if f"ecc:{card}" in host["faults"] else 0
     processes = ["    Processes : None"]
     if running:
@@ -139,7 +168,7 @@ def _queried(host: Any, card: int, pids: dict[int, list[int]]) -> list[str]:
         f"        Used                              : {used} MiB",
         f"        Free                              : {TOTAL_MIB - used} MiB",
         "    Utilization",
-        "        Xpu                               : 0 %",
+        f"        Xpu                               : {busy(host, card, loaded)} %",
         "    Ecc Mode",
         "        Current                           : Enabled",
         "    ECC Errors",
@@ -147,12 +176,12 @@ def _queried(host: Any, card: int, pids: dict[int, list[int]]) -> list[str]:
         "            DRAM Correctable              : 0",
         f"            DRAM Uncorrectable            : {wrong}",
         "    Temperature",
-        f"        XPU Current Temp                  : {hot(host, card)} C",
+        f"        XPU Current Temp                  : {hot(host, card, loaded)} C",
         "    Power Readings",
         "        Enforced Power Limit              : 400.00 W",
         "        Power Draw                        : 87.00 W",
         "    Clocks",
-        f"        Cluster                           : {CLUSTER_MHZ} MHz",
+        f"        Cluster                           : {clock_mhz(host, card, loaded)} MHz",
         *processes,
     ]
 
@@ -160,9 +189,12 @@ def _queried(host: Any, card: int, pids: dict[int, list[int]]) -> list[str]:
 def machine(host: Any, cards: list[int], pids: dict[int, list[int]]) -> str:
     lines = []
     for card in cards:
-        used = 2048 if on_card(host, card, pids) else 0
-        fields = [address(card), card, "0x3686", f"EMULATED{card:04d}", hot(host, card), 0, 40, 0]
-        fields += [87, *[CLUSTER_MHZ] * 6, 0, 96, used, TOTAL_MIB, 0, "1.0.2.14.1.54"]
+        loaded = card in pids
+        used = used_mib(host, card, on_card(host, card, pids), pids.get(card, []))
+        warm, share = hot(host, card, loaded), busy(host, card, loaded)
+        fields = [address(card), card, "0x3686", f"EMULATED{card:04d}", warm, 0, 40, 0]
+        fields += [87, *[clock_mhz(host, card, loaded)] * 6, 0, 96, used, TOTAL_MIB, share]
+        fields += ["1.0.2.14.1.54"]
         fields += ['"P800 OAM"', 0, 0, 0, 0, 0, 0, 0, CLUSTER_MHZ, CLUSTER_MHZ, CLUSTER_MHZ]
         lines.append(" ".join(str(field) for field in fields))
     return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from emulated_host import FAULTS, here
+from emulated_host import FAULTS, visible
 
 MIB = 2**20
 _recording: list["CUDAGraph"] = []
@@ -27,10 +27,15 @@ def mem_get_info() -> tuple[int, int]:
     return 98272 * MIB, 98304 * MIB
 
 
-def get_device_properties(_name: str) -> SimpleNamespace:
+def device_count() -> int:
+    return len(visible())
+
+
+def get_device_properties(name: str | int) -> SimpleNamespace:
     """Return the card's UUID without 'GPU-' (grade C)."""
-    number = int(here()) + (1 if "other-order" in FAULTS else 0)
-    return SimpleNamespace(uuid=f"00000000-0000-4000-8000-{number:012d}")
+    place = name if isinstance(name, int) else int(name.partition(":")[2])
+    card = visible()[place] + (100 if "other-host" in FAULTS else 0)
+    return SimpleNamespace(uuid=f"00000000-0000-4000-8000-{card:012d}")
 
 
 class Stream:
