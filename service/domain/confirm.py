@@ -4,12 +4,15 @@ The run that raised a suspicion is never part of the evidence: a confirm session
 both stacks on one host, and the size it reports is its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.domain.cell import Cell
-from service.domain.verdict import Outcome
+from service.domain.metric import Metric
+from service.domain.verdict import Launches, Outcome
+from service.stats.change import TooFewValuesError, change_of
+from service.stats.variance import Expected
 
 # More cells than these tell little that is new of one cause, and each costs an error of its own.
 CELLS_MAX = 4
@@ -17,6 +20,9 @@ CELLS_MAX = 4
 COUNTS = (2, 4, 6)
 # What looks at noise alone may say wrongly, all cells and looks of one confirm together.
 CONFIDENCE = 0.99
+
+# Words that the rule says of two stacks; any other says why it could not speak.
+SAID = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.INCONCLUSIVE})
 
 # From some positions, one drawn: all randomness comes in.
 Draw = Callable[[int], int]
@@ -29,10 +35,35 @@ class Arm(StrEnum):
     CANDIDATE = "candidate"
 
 
+class State(StrEnum):
+    """Where a confirm stands: it waits for budget, its launches run, or it is over."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class Ending(StrEnum):
+    """What ended a confirm; only a look tells more than that it is not known.
+
+    NOT_INTERLEAVED: a component that needs a reboot changed, so canary and control hosts speak.
+    """
+
+    LOOK = "look"
+    BUDGET = "budget"
+    LOST = "lost"
+    BROKEN = "broken"
+    CANCELLED = "cancelled"
+    NOBODY_CAME = "nobody came"
+    NOT_INTERLEAVED = "not interleaved"
+    NOTHING = "nothing to measure"
+
+
 class OverBudgetError(ValueError):
     """What is left of a budget does not pay for the first look."""
 
     def __init__(self, needed: "Cost", left: "Cost") -> None:
+        self.needed = needed
         super().__init__(
             f"the first look needs {needed.launches} launches and {needed.card_s:.0f} "
             f"card-seconds, and {left.launches} and {left.card_s:.0f} are left tonight: "
@@ -46,6 +77,10 @@ class Cost:
 
     launches: int
     card_s: float
+
+    def plus(self, other: "Cost") -> "Cost":
+        """Return both together."""
+        return Cost(self.launches + other.launches, self.card_s + other.card_s)
 
     def covers(self, other: "Cost") -> bool:
         """Return whether this pays for another."""
@@ -63,6 +98,25 @@ class Cost:
 # Of one night, and of one suspicion.
 NIGHTLY = Cost(48, 16 * 3600.0)
 EACH = Cost(14, 6 * 3600.0)
+NOTHING_SPENT = Cost(0, 0.0)
+# Launches that were lost or spoiled, and are measured once more.
+SPARES = 3
+# The confidence at which a change is still told from nothing without any one of its launches.
+STANDS_AT = 0.99
+# So many launches of one stack that break are no accident.
+BROKEN_MAX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What confirms may cost: all that began within 24 hours, and each event's.
+
+    automatic: whether suspicions are confirmed without a person asking for it.
+    """
+
+    night: Cost = NIGHTLY
+    each: Cost = EACH
+    automatic: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +232,62 @@ def conclusion(outcomes: Mapping[Suspect, Outcome], *, is_last: bool) -> Outcome
     if found == {Outcome.UNCHANGED}:
         return Outcome.UNCHANGED
     return Outcome.INCONCLUSIVE if is_last else None
+
+
+def settled(
+    metric: Metric,
+    outcome: Outcome,
+    baseline: Launches,
+    candidate: Launches,
+    *,
+    expected: Expected | None = None,
+) -> Outcome:
+    """Return the outcome of a cell at a look, or inconclusive where one launch alone decides it.
+
+    One launch in thirty is bad for no reason that will come again, and few launches hold none or
+    one. So what is called changed has to be told from nothing without any one of them as well.
+    Too few launches to judge by ask for more. expected: the spread that history knows of.
+    """
+    if outcome is Outcome.INSUFFICIENT_BASELINE:
+        return Outcome.INCONCLUSIVE
+    if outcome not in {Outcome.REGRESSED, Outcome.IMPROVED}:
+        return outcome
+    is_worse = outcome is Outcome.REGRESSED
+    stands = all(
+        _is_told(metric, before, after, is_worse=is_worse, expected=expected)
+        for before, after in _without_one(baseline, candidate)
+    )
+    return outcome if stands else Outcome.INCONCLUSIVE
+
+
+def _is_told(
+    metric: Metric,
+    baseline: Launches,
+    candidate: Launches,
+    *,
+    is_worse: bool,
+    expected: Expected | None,
+) -> bool:
+    """Return whether a change of that direction is told from nothing."""
+    try:
+        found = change_of(baseline, candidate, confidence=STANDS_AT, expected=expected).interval
+    except TooFewValuesError:
+        return False
+    bounds = metric.worsening(found.low), metric.worsening(found.high)
+    return min(bounds) > 0 if is_worse else max(bounds) < 0
+
+
+def _without_one(baseline: Launches, candidate: Launches) -> Iterator[tuple[Launches, Launches]]:
+    """Yield both arms without each launch in turn, where its arm has another one."""
+    for place in range(len(baseline) if len(baseline) > 1 else 0):
+        yield [*baseline[:place], *baseline[place + 1 :]], candidate
+    for place in range(len(candidate) if len(candidate) > 1 else 0):
+        yield baseline, [*candidate[:place], *candidate[place + 1 :]]
+
+
+def word_of(outcome: Outcome) -> Outcome:
+    """Return how a confirm ends: with what the rule said, or as inconclusive where it did not."""
+    return outcome if outcome in SAID else Outcome.INCONCLUSIVE
 
 
 def _by_evidence(suspect: Suspect) -> tuple[float, str, str]:

@@ -18,8 +18,12 @@ from service.domain.confirm import (
     conclusion,
     design,
     due_look,
+    settled,
+    word_of,
 )
+from service.domain.metric import METRICS, Metric
 from service.domain.verdict import Outcome
+from service.stats.variance import Components, Expected
 
 PLENTY = Cost(100, 1e6)
 SAME, WORSE, OPEN = Outcome.UNCHANGED, Outcome.REGRESSED, Outcome.INCONCLUSIVE
@@ -112,3 +116,63 @@ def test_more_cells_share_one_error() -> None:
     two = design([suspect("a"), suspect("b")], left=PLENTY, cold_caches=False)
 
     assert (1 - alone.confidence) == pytest.approx(2 * (1 - two.confidence))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "word"),
+    [
+        pytest.param(Outcome.REGRESSED, Outcome.REGRESSED, id="what the rule says stays"),
+        pytest.param(Outcome.UNCHANGED, Outcome.UNCHANGED, id="unchanged as well"),
+        pytest.param(Outcome.INVALID, Outcome.INCONCLUSIVE, id="what it could not judge is open"),
+        pytest.param(Outcome.MISSING, Outcome.INCONCLUSIVE, id="what is missing is open"),
+    ],
+)
+def test_a_confirm_ends_with_a_word_of_the_rule_or_inconclusive(
+    outcome: Outcome, word: Outcome
+) -> None:
+    assert word_of(outcome) is word
+
+
+def test_costs_add_up_and_never_leave_less_than_nothing() -> None:
+    spent = Cost(2, 60.0).plus(Cost(4, 90.0))
+
+    assert spent == Cost(6, 150.0)
+    assert Cost(5, 200.0).less(spent) == Cost(0, 50.0)
+
+
+def launches(*levels: float) -> list[list[float]]:
+    return [[level * each for each in (0.998, 1.0, 1.002)] for level in levels]
+
+
+EVEN = launches(1.0, 1.002, 0.999, 1.001)
+TPOT, THROUGHPUT = METRICS["tpot_p50"], METRICS["output_throughput"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "candidate", "outcome", "held"),
+    [
+        pytest.param(TPOT, (1.1, 1.1, 1.098, 1.102), WORSE, WORSE, id="every launch is slow"),
+        pytest.param(TPOT, (1.4, 1.0, 1.001, 0.999), WORSE, OPEN, id="one launch was slow"),
+        pytest.param(
+            THROUGHPUT, (0.9, 0.9, 0.902, 0.898), WORSE, WORSE, id="a fall of throughput is worse"
+        ),
+        pytest.param(
+            TPOT, (0.9, 0.9, 0.902, 0.898), Outcome.IMPROVED, Outcome.IMPROVED, id="all are faster"
+        ),
+        pytest.param(TPOT, (1.4, 1.0, 1.001, 0.999), SAME, SAME, id="unchanged stays"),
+        pytest.param(
+            TPOT, (1.1,), Outcome.INSUFFICIENT_BASELINE, OPEN, id="too few launches ask for more"
+        ),
+    ],
+)
+def test_no_single_launch_decides(
+    metric: Metric, candidate: Sequence[float], outcome: Outcome, held: Outcome
+) -> None:
+    assert settled(metric, outcome, EVEN, launches(*candidate)) is held
+
+
+def test_two_launches_that_history_vouches_for_are_told_without_one_of_them() -> None:
+    known = Expected(Components(1e-5, 0.0, 1e-5), 20.0)
+
+    assert settled(TPOT, WORSE, EVEN[:2], launches(1.1, 1.1), expected=known) is WORSE
+    assert settled(TPOT, WORSE, EVEN[:2], launches(1.1, 1.1)) is OPEN
