@@ -62,7 +62,7 @@ def list_events(
 ) -> None:
     """List what the screen suspects in the stored history, newest first; or show one event.
 
-    A suspect is no verdict: measure both stacks again, interleaved, to confirm it.
+    A suspect is no verdict: a confirm measures both stacks again in turn (`kunline confirm`).
 
     Exit codes: 0 no event, 4 when a suspect is listed.
 
@@ -170,6 +170,8 @@ def _about(detail: EventDetail) -> Iterator[str]:
     if event.presumed:
         names = [f"{each.title} {each.metric}" for each in event.presumed[:NAMED]]
         yield f"not measured then, presumed: {', '.join(names)}{_more(event.presumed)}"
+    for each in detail.confirms:
+        yield f"confirm {each.id}: {each.outcome or each.state}"
     if detail.run_ids:
         names = [str(run_id) for run_id in detail.run_ids[:NAMED]]
         yield f"from the runs {', '.join(names)}{_more(detail.run_ids)}"

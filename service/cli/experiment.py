@@ -31,7 +31,7 @@ from service.formats.matrix_files import Matrix, UnknownFileError
 from service.formats.mixed_stacks import SettingError, with_setting
 from service.formats.plan_files import PlanFile
 from service.formats.planned_cells import planned_cells
-from service.formats.planned_sessions import PlannedSession, session_of
+from service.formats.planned_sessions import PlannedSession, StackChoiceError, session_of
 from service.formats.yaml_file import FileProblemsError, YamlFile
 from service.stats.interval import Interval
 
@@ -98,7 +98,8 @@ def _asked(
         read, file = read_matrix_and_plan(name, matrix)
         return parameter, _planned(read, file, _arms(_stack(read, file, stack), parameter))
     except (
-        ExperimentError, FileProblemsError, SettingError, UnknownFileError, UnknownMetricError,
+        ExperimentError, FileProblemsError, SettingError, StackChoiceError, UnknownFileError,
+        UnknownMetricError,
     ) as error:  # fmt: skip
         complain(str(error.args[0]))
         raise typer.Exit(USAGE) from error

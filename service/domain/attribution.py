@@ -107,6 +107,17 @@ OBSTACLES = MappingProxyType(
 )
 
 
+class State(StrEnum):
+    """How far an attribution is.
+
+    stopped: its budget was spent before it could tell; asked again with more it goes on.
+    """
+
+    SEARCHING = "searching"
+    ENDED = "ended"
+    STOPPED = "stopped"
+
+
 @dataclass(frozen=True, slots=True)
 class Attribution:
     """What an attribution found: the kind of cause, and the steps it lies among."""
@@ -195,9 +206,7 @@ def next_of(search: Search, seen: Mapping[Combo, Level]) -> Combo | Attribution:
 
     seen: combos beside the good and the bad stack.
     """
-    known = {**seen, search.whole: Level.BAD}
-    if not search.held:
-        known[frozenset()] = Level.GOOD
+    known = _known(search, seen)
     needed: Combo = frozenset()
     while True:
         state = known.get(needed)
@@ -211,9 +220,30 @@ def next_of(search: Search, seen: Mapping[Combo, Level]) -> Combo | Attribution:
         needed |= {found}
 
 
+def told_among(search: Search, seen: Mapping[Combo, Level], combo: Combo) -> Combo:
+    """Return the steps among which a combo is to tell.
+
+    They are those of the least bad combo above it that the largest good one below it lacks.
+
+    seen: combos beside the good and the bad stack, without this one.
+    """
+    known = _known(search, seen)
+    goods = [each for each, state in known.items() if state is Level.GOOD and each < combo]
+    bads = [each for each, state in known.items() if state is Level.BAD and each > combo]
+    return min(bads, key=len, default=search.whole) - max(goods, key=len, default=frozenset())
+
+
 def most_combos(steps: int) -> int:
     """Return how many combos a single culprit among so many steps takes at most."""
     return max(0, steps - 1).bit_length() + (1 if steps > 1 else 0)
+
+
+def _known(search: Search, seen: Mapping[Combo, Level]) -> dict[Combo, Level]:
+    """Return what is known of combos: those seen, and the good and the bad stack."""
+    known = {**seen, search.whole: Level.BAD}
+    if not search.held:
+        known[frozenset()] = Level.GOOD
+    return known
 
 
 def _ended(search: Search, state: Level, needed: Combo) -> Attribution:

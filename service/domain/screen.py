@@ -15,6 +15,7 @@ from service.stats import pool as rows
 from service.stats import screen as scan
 from service.stats.detectable import smallest_detectable
 from service.stats.discoveries import discoveries
+from service.stats.known_change import Newest, moved_with, newest_of
 from service.stats.levels import CENTER, SCALE, Floats
 
 # A change of a quarter of what is accepted of a metric is not worth anybody's time.
@@ -25,6 +26,9 @@ OTHER_TOLERANCE = 0.03
 FALSE_SHARE = 0.05
 # Fewer series than this are not pooled.
 FEWEST_POOLED = 3
+# The evidence that alarms for one group of series where the run of a change is known: about one
+# night in a thousand is suspected by chance, all groups together.
+AT_KNOWN_CHANGE = 3.3
 
 
 class Answer(StrEnum):
@@ -95,13 +99,17 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A change that some series, or some group of them, shows by itself."""
+    """A change that some series, or some group of them, shows by itself.
+
+    newest: where the run of the change is known, what each series shows in it.
+    """
 
     trigger: str
     runs: int
     worse: bool
     strength: float
     step: scan.Step | None = None
+    newest: Newest | None = None
 
 
 def tolerance_of(metric: str) -> float:
@@ -142,10 +150,13 @@ def watch(series: Iterable[Watched]) -> Watch:
     return Watch(watched, scan.begin(len(watched)), pool, tuple(map(str, kept)))
 
 
-def look(before: Watch, values: Sequence[float | None]) -> tuple[Watch, tuple[Event, ...]]:
+def look(
+    before: Watch, values: Sequence[float | None], *, changed: bool = False
+) -> tuple[Watch, tuple[Event, ...]]:
     """Return the screen after one more run of all series, and the events first seen in it.
 
-    values: one per series, above zero; None where a series was not measured.
+    values: one per series, above zero; None where a series was not measured. changed: whether this
+    run is known to be the first of another stack, so that a change may begin right here.
     Raises ValuesError.
     """
     if len(values) != len(before.series):
@@ -163,6 +174,8 @@ def look(before: Watch, values: Sequence[float | None]) -> tuple[Watch, tuple[Ev
         runs=before.runs + 1,
     )
     pooled = _pooled(after)
+    if changed:
+        pooled += _at_known_change(after)
     threshold = scan.threshold_for(len(after.series))
     if not pooled and not scan.within_reach(after.screen, threshold=threshold):
         return after, ()
@@ -215,6 +228,21 @@ def _pooled(watched: Watch) -> list[_Candidate]:
     return found
 
 
+def _at_known_change(watched: Watch) -> list[_Candidate]:
+    """Return the groups that move with the newest run, which is the first of another stack."""
+    if watched.pool is None:
+        return []
+    newest = newest_of(watched.pool, rows=watched.runs)
+    if newest is None:
+        return []
+    least = math.sqrt(AT_KNOWN_CHANGE**2 + 2 * math.log(len(watched.pooled)))
+    return [
+        _Candidate(name, 1, bool(strength > 0), abs(strength), newest=newest)
+        for name, strength in zip(watched.pooled, newest.groups.tolist(), strict=True)
+        if abs(strength) >= least
+    ]
+
+
 def _with_events(
     watched: Watch, evidence: Floats, candidates: list[_Candidate], missing: np.ndarray
 ) -> tuple[Watch, tuple[Event, ...]]:
@@ -222,13 +250,19 @@ def _with_events(
     new: list[Event] = []
     steps: dict[int, scan.Step] = {}
     for candidate in sorted(candidates, key=lambda each: -each.strength):
-        listed = _listed(watched, evidence, candidate)
+        listed = (
+            _listed(watched, evidence, candidate)
+            if candidate.newest is None
+            else _listed_now(watched, candidate, candidate.newest, ~missing)
+        )
         for step in listed:
             steps.setdefault(step.series, step)
         event = _event(watched, candidate, listed, missing)
-        known = joined([*events, *new], event)
+        known = joined([*new] if candidate.newest else [*events, *new], event)
         if known is None:
             new.append(event)
+        elif candidate.newest:
+            new[new.index(known)] = _with_more(known, event.moved)
     screen = scan.restarted(watched.screen, [*steps.values()])
     pool = watched.pool and rows.restarted(
         watched.pool, max(candidates, key=lambda each: each.strength).runs
@@ -254,6 +288,27 @@ def _listed(watched: Watch, evidence: Floats, candidate: _Candidate) -> list[sca
             )
             found.append(step)
     return found
+
+
+def _with_more(event: Event, moved: Sequence[Moved]) -> Event:
+    """Return an event with what another group shows of the same change, strongest first."""
+    listed = {each.series: each for each in (*moved, *event.moved)}
+    return replace(event, moved=tuple(sorted(listed.values(), key=lambda each: -each.evidence)))
+
+
+def _listed_now(
+    watched: Watch, candidate: _Candidate, newest: Newest, members: np.ndarray
+) -> list[scan.Step]:
+    """Return the series that moved with the newest run, each with its own size."""
+    sign = 1 if candidate.worse else -1
+    if watched.pool is not None:
+        members = members & watched.pool.groups[watched.pooled.index(candidate.trigger)]
+    held = moved_with(newest, members, sign=sign, false_share=FALSE_SHARE)
+    return [
+        scan.Step(row, 1, shift, float(newest.cells[row]), float(newest.scales[row]))
+        for row in np.flatnonzero(held).tolist()
+        if (shift := float(newest.shifts[row])) * sign >= watched.series[row].least
+    ]
 
 
 def _event(

@@ -120,10 +120,19 @@ def resumed(
 
 
 def seen(
-    at: Resumed, standings: Sequence[Standing], number: int, values: Sequence[float | None]
+    at: Resumed,
+    standings: Sequence[Standing],
+    number: int,
+    values: Sequence[float | None],
+    *,
+    changed: bool = False,
 ) -> Seen:
-    """Return what one more look shows. number: of the look. values: one per series, above zero."""
-    after, events = look(at.watch, values)
+    """Return what one more look shows.
+
+    number: of the look. values: one per series, above zero. changed: whether the look is of
+    another stack than the one before it.
+    """
+    after, events = look(at.watch, values, changed=changed)
     rows = (*at.rows, number)
     since = _since(at.watch, after, rows)
     kept = tuple(

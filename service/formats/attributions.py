@@ -1,14 +1,21 @@
 """The answer of an attribution: what the two stacks differ in, what was measured, what it was."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from service.domain.attribution import CAUSES, Attribution, Cause, Level, Part, Step
+from pydantic import AwareDatetime, Field, NonNegativeInt
+
+from service.domain.attribution import CAUSES, Attribution, Cause, Level, Part, State, Step
 from service.domain.stack import SwapScope
 from service.domain.verdict import Outcome
 from service.formats.identities import Key
 from service.formats.messages import Message
 from service.formats.verdicts import VerdictRead
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Person = Annotated[str, Field(min_length=1, max_length=128)]
+# A search asks for a combo more than its steps are only where steps interact.
+COMBOS_MAX = 200
 
 
 class PartRead(Message):
@@ -40,11 +47,13 @@ class StepRead(Message):
 class ComboRead(Message):
     """One combo that was measured in turn with the good stack, and where its number lies.
 
-    at_bad: the parts that it has from the bad stack. verdict: of the metric that is followed, and
-    None where the combo broke. cached: an earlier session had measured it in this way already.
+    at_bad: the parts that it has from the bad stack. candidates: the parts among which it was to
+    tell. verdict: of the metric that is followed, and None where the combo broke. cached: an
+    earlier session had measured it in this way already.
     """
 
     at_bad: tuple[str, ...]
+    candidates: tuple[str, ...] = ()
     stack_key: Key
     stack_name: str
     level: Level
@@ -73,7 +82,9 @@ class AttributionAnswer(Message):
 
     outcome: of the bad stack against the good one. followed: None where it is not regressed, so
     there is nothing to attribute. most_combos: what a single culprit takes at most. cause, found,
-    reason: what was found; None where nothing was searched.
+    reason: what was found; None where nothing was searched. explained: what stored launches of the
+    two stacks settled differently, told before anything is measured. stopped: why it ended before
+    it could tell, empty where it did not.
     """
 
     version: Literal[1] = 1
@@ -84,7 +95,9 @@ class AttributionAnswer(Message):
     steps: tuple[StepRead, ...]
     most_combos: int
     followed: FollowedRead | None
-    combos: tuple[ComboRead, ...] = ()
+    combos: Annotated[tuple[ComboRead, ...], Field(max_length=COMBOS_MAX)] = ()
+    explained: tuple[str, ...] = ()
+    stopped: str = ""
     cause: Cause | None = None
     found: tuple[StepRead, ...] = ()
     reason: str = ""
@@ -94,13 +107,48 @@ class AttributionAnswer(Message):
         """Whether a culprit or an interaction was named."""
         return self.cause in {Cause.SINGLE, Cause.INTERACTION}
 
-    def ended(self, attribution: Attribution, combos: tuple[ComboRead, ...]) -> Self:
-        """Return the answer with what was measured and found."""
+    def ended(self, attribution: Attribution) -> Self:
+        """Return the answer with what was found."""
         return self.model_copy(
             update={
-                "combos": combos,
                 "cause": attribution.cause,
                 "found": tuple(map(StepRead.of, attribution.steps)),
                 "reason": CAUSES[attribution.cause],
             }
         )
+
+
+class AttributionReport(Message):
+    """How far a search is, as whoever searches tells it; a later report replaces it.
+
+    incident_id: of the incident whose cause is searched for, None where a person named the stacks.
+    budget_card_s: card-seconds that it may spend, None for no limit. launches, card_s: what it
+    spent so far; what was measured before cost nothing.
+    """
+
+    incident_id: UUID | None = None
+    good_stack_key: Key
+    bad_stack_key: Key
+    state: State
+    budget_card_s: Seconds | None = None
+    launches: NonNegativeInt = 0
+    card_s: Seconds = 0.0
+    answer: AttributionAnswer
+    who: Person | None = None
+
+
+class AttributionRead(Message):
+    """An attribution as it is stored: how far it is, what it cost, and its answer so far."""
+
+    id: UUID
+    incident_id: UUID | None
+    good_stack_key: Key
+    bad_stack_key: Key
+    state: State
+    started_at: AwareDatetime
+    started_by: str
+    changed_at: AwareDatetime
+    budget_card_s: float | None
+    launches: NonNegativeInt
+    card_s: float
+    answer: AttributionAnswer

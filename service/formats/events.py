@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, NonNegativeInt
 
 from service.domain.screen import Answer
+from service.formats.confirms import ConfirmRead
 from service.formats.identities import Key
 from service.formats.messages import Message
 
@@ -98,10 +99,14 @@ class EventRead(Message):
 
 
 class EventDetail(Message):
-    """An event with the runs it came from: those of the listed cells, from its change on."""
+    """An event with the runs it came from: those of the listed cells, from its change on.
+
+    confirms: the newest asked first.
+    """
 
     event: EventRead
     run_ids: tuple[UUID, ...]
+    confirms: tuple[ConfirmRead, ...] = ()
 
 
 class EventPage(Message):

@@ -82,21 +82,22 @@ def with_setting(chosen: ChosenStack, *, name: str, value: str | None) -> Chosen
     flag without a value. Raises SettingError where the name is neither.
     """
     stack = chosen.stack
-    label = f"{stack.name}+{name.removeprefix(FLAG)}={'default' if value is None else value}"
+    told = "default" if value is None else value
+    label = f"{stack.name}+{name.removeprefix(FLAG)}={told}"
+    # Whoever is told of a conflict looks for the value in the file, and would not find it there.
+    file = replace(chosen.file, shown=f"{chosen.file.shown} with {name}={told}")
     if name.startswith(FLAG):
         flag = settled_name(name.removeprefix(FLAG))
         asked = {} if value is None else {flag: _argument(value)}
         arguments = {key: each for key, each in stack.server_arguments.items() if key != flag}
         _require_askable(name, {"arguments": asked})
-        return replace(
-            chosen, stack=replace(stack, name=label, server_arguments={**arguments, **asked})
-        )
-    told = {} if value is None else {name: value}
+        changed = replace(stack, name=label, server_arguments={**arguments, **asked})
+        return replace(chosen, file=file, stack=changed)
+    asked_for = {} if value is None else {name: value}
     environment = {key: text for key, text in stack.server_environment.items() if key != name}
-    _require_askable(name, {"environment": told})
-    return replace(
-        chosen, stack=replace(stack, name=label, server_environment={**environment, **told})
-    )
+    _require_askable(name, {"environment": asked_for})
+    changed = replace(stack, name=label, server_environment={**environment, **asked_for})
+    return replace(chosen, file=file, stack=changed)
 
 
 def _require_askable(name: str, section: Mapping[str, object]) -> None:

@@ -19,6 +19,7 @@ from service.store.jobs import StoredJob
 from service.store.runs import StoredRun
 from service.store.sessions import StoredSession
 from service.usecases.history import expected_of_pairs
+from service.usecases.look_back import Judged, look_back
 from service.usecases.session_content import SessionContent, asked_of
 from service.usecases.sides import Arm, NamedStack, Pair, compared, load
 
@@ -54,13 +55,19 @@ class Measured:
 
 
 def judge_session(
-    session: ReadSession, session_id: UUID, *, baseline: str | None, channel: str = CHANNEL
+    session: ReadSession,
+    session_id: UUID,
+    *,
+    baseline: str | None,
+    channel: str = CHANNEL,
+    looking_back: bool = False,
 ) -> SessionVerdicts:
     """Return the verdicts of a session's candidate stacks, in the order of its plan.
 
     baseline: the stack to hold them to, by key; None for the one its order names, and where it
     names none, for what is pinned in the channel. A baseline measured in the session itself is
-    its control; any other stands on what is stored of it on the session's host.
+    its control; any other stands on what is stored of it on the session's host. looking_back:
+    whether each cell is held to its last accepted stack as well, by which slow creep is seen.
     Raises UnknownSessionError and UnknownStackError.
     """
     measured = _measured(session, session_id)
@@ -72,6 +79,8 @@ def judge_session(
         compared(pair, stored, policy=policy, expected=expected)
         for pair, expected in zip(pairs, expected_of_pairs(session, pairs), strict=True)
     )
+    if looking_back:
+        cells = look_back(session, [*map(Judged, pairs, cells)], policy=policy)
     return SessionVerdicts(
         session_id=session_id,
         finished=all(job.state in ENDED for job in measured.jobs),

@@ -9,11 +9,13 @@ from uuid import UUID
 from service.domain.cell import title
 from service.formats.events import EventDetail, EventMoved, EventPage, EventPresumed, EventRead
 from service.store import conditions, events, looks, screens, stacks
+from service.store.confirms import ConfirmFilter
 from service.store.database import ReadSession
 from service.store.events import EventFilter, StoredEvent, StoredMoved
 from service.store.looks import Look
 from service.store.screens import StoredScreen
 from service.store.series import SeriesKey
+from service.usecases.read_confirms import confirms_of
 from service.usecases.read_runs import cursor_of, read_cursor
 from service.usecases.screen_memory import WATCHED
 
@@ -133,7 +135,11 @@ def read_event(session: ReadSession, event_id: UUID) -> EventDetail:
     event = events.read(session, event_id)
     about = About.of(session, [event])
     every = [event, *about.parts.get(event.id, ())]
-    return EventDetail(event=about.told(event), run_ids=_run_ids(session, every, about))
+    return EventDetail(
+        event=about.told(event),
+        run_ids=_run_ids(session, every, about),
+        confirms=confirms_of(session, ConfirmFilter(event_id=event_id)),
+    )
 
 
 def _run_ids(session: ReadSession, every: Sequence[StoredEvent], about: About) -> tuple[UUID, ...]:

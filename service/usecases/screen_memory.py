@@ -70,7 +70,10 @@ def take(memory: Memory, look: Look, runs: Sequence[LookedRun]) -> None:
     keys = _keys(memory, cells, values)
     standings = [_standing(memory, key) for key in keys]
     given = [values[key].value if key in values else None for key in keys]
-    found = seen(_resumed(memory, keys, standings), standings, look.number, given)
+    before = _resumed(memory, keys, standings)
+    found = seen(
+        before, standings, look.number, given, changed=_is_changed(memory, before.rows, look)
+    )
     memory.warm = keys, found.resumed
     by_place: dict[int, UUID] = {}
     for sighting in found.sightings:
@@ -82,6 +85,11 @@ def take(memory: Memory, look: Look, runs: Sequence[LookedRun]) -> None:
         if (event_id := _nearest(memory, keys[late.place], late)) is not None:
             _list(memory, event_id, (late,), keys, by_place)
     _remember(memory, look, keys, values, found, by_place)
+
+
+def _is_changed(memory: Memory, rows: Sequence[int], look: Look) -> bool:
+    """Return whether a look is of another stack than the one before it: a known change point."""
+    return bool(rows) and memory.looks[rows[-1]].stack_key != look.stack_key
 
 
 def values_of(host: str, runs: Iterable[LookedRun]) -> Mapping[SeriesKey, Value]:

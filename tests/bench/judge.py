@@ -21,6 +21,7 @@ from service.domain.confirm import (
     Suspect,
     conclusion,
     design,
+    settled,
 )
 from service.domain.event import Event
 from service.domain.metric import Better, Metric, metric_named
@@ -107,7 +108,7 @@ def _matrix(random: Random, found: Nights) -> None:
     state: Watch = watch(series)
     for night in range(WARM_NIGHTS + NIGHTS):
         levels = _levels(causes, night)
-        state, events = look(state, _values(random, noises, levels))
+        state, events = look(state, _values(random, noises, levels), changed=True)
         if night < WARM_NIGHTS:
             continue
         found.nights += 1
@@ -179,7 +180,8 @@ def _outcome(
     terms = Terms(1, looks.confidence_at(count), expected)
     tolerance = tolerance_of(suspect.metric)
     first, second = (arm[:count] for arm in arms)
-    return judge_samples(metric, first, second, tolerance=tolerance, terms=terms).outcome
+    found = judge_samples(metric, first, second, tolerance=tolerance, terms=terms).outcome
+    return settled(metric, found, first, second, expected=expected)
 
 
 def _settle(

@@ -1,7 +1,7 @@
 """`kunline attribute` and `kunline experiment`, on sessions that a fake bench measures."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -11,10 +11,13 @@ import httpx
 import pytest
 
 from service.cli import attribute, experiment
-from service.cli.attribute import attributed, question_of
-from service.cli.between import Bench, Measured
+from service.cli.answers.words import Language
+from service.cli.attribution import attributed, question_of
+from service.cli.attribution_page import page
+from service.cli.attribution_words import CATALOGUES
+from service.cli.between import Bench, Measured, Meter
 from service.client import VERSION_HEADER, Client
-from service.domain.attribution import Cause, Level
+from service.domain.attribution import CAUSES, Cause, Level, State
 from service.domain.condition import Condition
 from service.domain.experiment import one_parameter
 from service.domain.plan import Cell
@@ -44,12 +47,20 @@ TOLERANCE = 0.03
 
 @dataclass(frozen=True)
 class FakeBench(Bench):
-    """Measures nothing: a stack is as slow as a function says, within one percent."""
+    """Measures nothing: a stack is as slow as a function says, within one percent.
+
+    What was told of it before, as by an earlier search, costs nothing.
+    """
 
     slowness: Slowness = lambda _: 0.0
     measured_keys: list[str] = field(default_factory=list)
+    told: tuple[CellComparison, ...] = ()
+
+    def stored(self, good: ChosenStack, bad: ChosenStack) -> tuple[CellComparison, ...]:
+        return self.told
 
     def measured(self, arms: Sequence[ChosenStack], cells: Sequence[Cell]) -> Measured:
+        self.meter.pay(self.planned(arms, cells), " and ".join(arm.stack.name for arm in arms))
         self.measured_keys.append(arms[-1].stack.key)
         found = [
             comparison(arms[0], arm, cell.condition, self.slowness(arm))
@@ -135,15 +146,18 @@ def bench(tmp_path: Path) -> Callable[[Slowness], FakeBench]:
 
     def built(slowness: Slowness) -> FakeBench:
         http = httpx.Client(base_url="http://nowhere")
-        return FakeBench(Client(http), read, read.plans.named("small"), slowness)
+        return FakeBench(Client(http), read, read.plans.named("small"), slowness=slowness)
 
     return built
 
 
-def answered(bench: FakeBench) -> AttributionAnswer:
+def answered(
+    bench: FakeBench, tell: Callable[[AttributionAnswer], None] = lambda _: None
+) -> AttributionAnswer:
     good, bad = (chosen(bench.matrix, name) for name in ("cpu-0.5.18", "cpu-bad"))
     cells = planned_cells(bench.matrix, bench.file)
-    return attributed(bench, question_of(Between(good, bad), cells, host_steps=False))
+    planned = session_of(bench.matrix, bench.file, arms=(good, bad), cells=cells)
+    return attributed(bench, question_of(Between(good, bad), planned, host_steps=False), tell)
 
 
 def slow_with(*names: str) -> Slowness:
@@ -163,7 +177,8 @@ def test_the_component_that_makes_it_slow_is_named_with_what_was_measured(
     assert len(measures.measured_keys) == 1 + len(answer.combos)
     assert {combo.level for combo in answer.combos} == {Level.GOOD, Level.BAD}
     assert attribute.exit_code(answer) == 0
-    assert_golden("attribute.txt", f"{attribute.page(answer)}\n")
+    assert_golden("attribute.txt", f"{page(answer)}\n")
+    assert_golden("attribute.zh.txt", f"{page(answer, Language.ZH)}\n")
 
 
 def test_what_the_servers_settled_differently_is_said_before_a_combo_is_measured(
@@ -174,6 +189,63 @@ def test_what_the_servers_settled_differently_is_said_before_a_combo_is_measured
     said = capsys.readouterr().err.splitlines()
     assert any("max total num tokens: 4096 → 2048" in line for line in said[:2])
     assert "at most 3 combos" in said[2]
+
+
+def test_what_stored_launches_explain_is_told_before_the_bad_stack_is_measured(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    free = bench(slow_with("B_B"))
+    good, bad = (chosen(free.matrix, name) for name in ("cpu-0.5.18", "cpu-bad"))
+    cell = planned_cells(free.matrix, free.file)[0]
+    told = comparison(good, bad, cell.condition, 0.3)
+
+    answer = answered(replace(free, told=(told,), meter=Meter(limit_s=0.0)))
+
+    assert answer.explained == ("max total num tokens: 4096 → 2048, not asked for",)
+    assert (answer.outcome, answer.combos, answer.cause) == (Outcome.MISSING, (), None)
+    assert "next would be cpu-0.5.18 and cpu-bad" in answer.stopped
+    assert free.measured_keys == []
+    assert attribute.exit_code(answer) == 4
+    assert_golden("attribute_dry.txt", f"{page(answer)}\n")
+
+
+def test_a_spent_budget_ends_a_search_with_what_was_found_by_then(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    free = bench(slow_with("B_B"))
+    whole = answered(free)
+    limit_s = free.meter.card_s * 0.9
+
+    answer = answered(replace(free, meter=Meter(limit_s=limit_s)))
+
+    assert 0 < len(answer.combos) < len(whole.combos)
+    assert answer.combos == whole.combos[: len(answer.combos)]
+    assert (answer.cause, answer.followed) == (None, whole.followed)
+    assert attribute.exit_code(answer) == 4
+
+
+def test_whoever_listens_is_told_before_the_first_session_and_after_each_combo(
+    bench: Callable[[Slowness], FakeBench],
+) -> None:
+    heard: list[AttributionAnswer] = []
+
+    answer = answered(bench(slow_with("B_B")), heard.append)
+
+    assert [len(each.combos) for each in heard] == [0, *range(len(answer.combos) + 1)]
+    assert heard[0].outcome is Outcome.MISSING
+    assert heard[-1].combos == answer.combos
+
+
+def test_both_languages_have_the_same_words() -> None:
+    english, chinese = (CATALOGUES[each] for each in Language)
+
+    assert english.keys() == chinese.keys()
+    assert {f"cause {each}" for each in Cause} <= english.keys()
+    assert {f"reason {each}" for each in Cause} <= english.keys()
+    assert {f"level {each}" for each in Level} <= english.keys()
+    assert {f"outcome {each}" for each in Outcome} <= english.keys()
+    assert {f"state {each}" for each in State} <= english.keys()
+    assert all(english[f"reason {each}"] == words for each, words in CAUSES.items())
 
 
 def test_variables_that_are_slow_together_are_an_interaction(
@@ -195,7 +267,7 @@ def test_a_stack_that_is_not_worse_is_not_attributed(
     assert (answer.cause, answer.followed, answer.combos) == (None, None, ())
     assert len(measures.measured_keys) == 1
     assert attribute.exit_code(answer) == 0
-    assert "nothing to attribute" in attribute.page(answer)
+    assert "nothing to attribute" in page(answer)
 
 
 def test_what_could_not_be_told_ends_as_inconclusive(

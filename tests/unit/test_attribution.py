@@ -18,6 +18,7 @@ from service.domain.attribution import (
     most_combos,
     next_of,
     steps_of,
+    told_among,
 )
 from service.domain.constraint import Constraint, Together
 from service.domain.stack import SwapScope
@@ -76,6 +77,20 @@ def test_an_interaction_of_three_is_named_whole() -> None:
     found, _ = walked(search_of(6), needs(0, 3, 5))
 
     assert (found.cause, named(found)) == (Cause.INTERACTION, ["part-0", "part-3", "part-5"])
+
+
+def test_each_combo_tells_among_fewer_steps_and_the_culprit_is_among_them() -> None:
+    search = search_of(8)
+    _, seen = walked(search, needs(5))
+
+    among = []
+    before: dict[Combo, Level] = {}
+    for combo, state in seen.items():
+        among.append(told_among(search, before, combo))
+        before[combo] = state
+
+    assert [len(each) for each in among[:3]] == [8, 4, 2]
+    assert all(5 in each for each in among)
 
 
 def test_what_was_measured_before_is_not_asked_for_again() -> None:

@@ -16,9 +16,13 @@ def test_attribution_names_the_right_component_and_hardly_ever_a_wrong_one() -> 
     assert found.interacting_wrong_single <= 1
 
 
-def test_nights_end_in_no_false_incident_and_cost_few_launches() -> None:
+def test_nights_end_in_no_false_incident_cost_few_launches_and_see_causes_as_they_come() -> None:
     found = nights(np.random.default_rng(5), 40)
 
     assert found.nights == 40
     assert found.false == 0
     assert found.extra / found.launches <= 0.25
+    assert sum(found.causes.values()) > 0
+    for size, within in ((1.5, 3), (3.0, 0)):
+        assert len(found.caught[size]) == found.causes[size]
+        assert all(delay <= within for delay in found.caught[size])
