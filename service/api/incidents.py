@@ -3,11 +3,12 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead, MayTriage
 from service.api.callers import name_of
 from service.api.door import Opened
+from service.api.unchanged import tagged
 from service.domain.incident import Triage
 from service.formats.incidents import (
     IncidentDetail,
@@ -40,8 +41,9 @@ def add(door: Opened, caller: MayTriage, order: IncidentOrder) -> IncidentRead:
         return open_incident(session, order, who=name_of(caller, order.who), now=door.now())
 
 
-@router.get("")
+@router.get("", response_model=IncidentPage)
 def read_all(
+    request: Request,
     door: Opened,
     _: MayRead,
     triage: Triage | None = None,
@@ -50,11 +52,11 @@ def read_all(
     owner: Annotated[str | None, Query(max_length=128)] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
-) -> IncidentPage:
+) -> Response:
     """Return incidents, the newest opened first."""
     wanted = IncidentFilter(triage, is_open, condition_key, owner)
     with door.reading() as session:
-        return list_incidents(session, wanted, limit=limit, cursor=cursor)
+        return tagged(request, list_incidents(session, wanted, limit=limit, cursor=cursor))
 
 
 @router.get("/record")

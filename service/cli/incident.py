@@ -1,14 +1,18 @@
 """`kunline incident …`: deviations with one cause, what people say of them, and since when."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
 import typer
 from pydantic import ValidationError
 
+from service.cli.answers.words import Language
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
-from service.cli.lines import percent
+from service.cli.gate_report import Lang
+from service.cli.incident_attribute import attribute_incident
+from service.cli.incident_page import incident_page, print_incident, record_page
 from service.cli.person import user_name
 from service.cli.tables import print_table
 from service.domain.incident import Triage
@@ -25,7 +29,8 @@ from service.formats.incidents import (
 )
 
 incidents = typer.Typer(
-    no_args_is_help=True, help="Incidents: list, show, open, triage, merge, split, reopen, record."
+    no_args_is_help=True,
+    help="Incidents: list, show, open, triage, merge, split, reopen, attribute, record.",
 )
 
 Why = Annotated[str, typer.Option(help="The reason, kept in the audit.")]
@@ -58,31 +63,28 @@ def list_incidents(
 
 @incidents.command()
 def show(
-    incident_id: UUID, url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False
+    incident_id: UUID,
+    lang: Lang = Language.EN,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write it as one page of Markdown to this file.")
+    ] = None,
+    url: Url = DEFAULT_URL,
+    token: Token = None,
+    *,
+    json: AsJson = False,
 ) -> None:
-    """Show one incident: what it lists, the runs that came from, and what was done to it.
+    """Show one incident: how it stands, what it lists and by which runs, and what was done to it.
 
-    Example: kunline incident show 6f1c…
+    Example: kunline incident show 6f1c… --lang zh --markdown incident.md
     """
     with service(url, token) as client:
         detail = client.ask(IncidentDetail, f"incidents/{incident_id}")
+    if markdown is not None:
+        markdown.write_text(incident_page(detail, lang, base=url), encoding="utf-8")
     if json:
         typer.echo(detail.model_dump_json())
-        return
-    incident = detail.incident
-    _print((incident,))
-    header = ("cell", "metric", "change", "runs")
-    print_table(
-        header,
-        [
-            (each.title, each.metric, percent(each.change), " ".join(map(str, each.run_ids)))
-            for each in incident.cells
-        ],
-    )
-    print_table(
-        ("when", "who", "did", "why"),
-        [(_moment(act.at), act.actor, str(act.act), act.reason) for act in detail.history],
-    )
+    else:
+        print_incident(detail, lang)
 
 
 @incidents.command("open")
@@ -202,21 +204,20 @@ def reopen(
         _tell(client.ask(IncidentRead, f"incidents/{incident_id}/reopen", body=order), json=json)
 
 
+incidents.command("attribute")(attribute_incident)
+
+
 @incidents.command()
-def record(url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False) -> None:
+def record(
+    lang: Lang = Language.EN, url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False
+) -> None:
     """Show how often people called an incident noise, and how long verdicts and answers took.
 
     Example: kunline incident record
     """
     with service(url, token) as client:
         found = client.ask(RecordRead, "incidents/record")
-    if json:
-        typer.echo(found.model_dump_json())
-        return
-    rate = "unknown" if found.false_alarm_rate is None else f"{found.false_alarm_rate:.0%}"
-    typer.echo(f"{found.opened} opened, {found.answered} answered, {found.noise} noise: {rate}")
-    typer.echo(f"first sight to incident {_span(found.to_verdict_s)}, median")
-    typer.echo(f"incident to first answer {_span(found.to_triage_s)}, median")
+    typer.echo(found.model_dump_json() if json else record_page(found, lang))
 
 
 def _tell(incident: IncidentRead, *, json: bool) -> None:
@@ -263,7 +264,3 @@ def _row(incident: IncidentRead) -> tuple[str, ...]:
 
 def _moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
-
-
-def _span(seconds: float | None) -> str:
-    return "unknown" if seconds is None else f"{seconds / 3600:.1f} h"

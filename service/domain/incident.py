@@ -105,6 +105,18 @@ class Incident:
         return not self.is_over
 
 
+def is_of_change(
+    incident: Incident, direction: Direction, *, baseline_stack_key: str, candidate_stack_key: str
+) -> bool:
+    """Return whether an incident is of this change of stack: same way, same stack before or after.
+
+    One change is seen by several events, as the first night shows prefill and the next decode.
+    """
+    begins = incident.baseline_stack_key == baseline_stack_key
+    ends = incident.candidate_stack_key == candidate_stack_key
+    return incident.direction is direction and incident.host is None and (begins or ends)
+
+
 def require_mergeable(part: Incident, whole: Incident) -> None:
     """Raise IncidentStateError unless one incident may become part of another."""
     if part.id == whole.id:

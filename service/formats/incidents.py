@@ -7,7 +7,9 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field, NonNegativeInt
 
 from service.domain.incident import Direction, Triage
+from service.formats.attributions import AttributionRead
 from service.formats.audits import AuditRead
+from service.formats.confirms import ConfirmCounts, ConfirmRead
 from service.formats.identities import Key
 from service.formats.messages import Message
 
@@ -116,10 +118,15 @@ class IncidentRead(Message):
 
 
 class IncidentDetail(Message):
-    """An incident and what was done to it, oldest first."""
+    """An incident, what was done to it, oldest first, and the searches for its cause.
+
+    attributions: the newest begun first. confirms: the newest asked first.
+    """
 
     incident: IncidentRead
     history: tuple[AuditRead, ...]
+    attributions: tuple[AttributionRead, ...] = ()
+    confirms: tuple[ConfirmRead, ...] = ()
 
 
 class IncidentPage(Message):
@@ -133,7 +140,8 @@ class RecordRead(Message):
     """How right Kunline was, as triage tells; seconds are medians, null where there are none.
 
     false_alarm_rate: noise among the answered, a ratio. to_verdict_s: from the first sight to the
-    incident, to_triage_s: from there to the first answer.
+    incident, to_triage_s: from there to the first answer. confirms: how many ended with which
+    word; screen_false_alarm_rate: those that found nothing among those that could tell, a ratio.
     """
 
     opened: NonNegativeInt
@@ -142,3 +150,5 @@ class RecordRead(Message):
     false_alarm_rate: float | None
     to_verdict_s: float | None
     to_triage_s: float | None
+    confirms: ConfirmCounts = ConfirmCounts()
+    screen_false_alarm_rate: float | None = None

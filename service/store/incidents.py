@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, func, insert, select, tuple_, update
+from sqlalchemy import Select, delete, func, insert, select, tuple_, update
 
 from service.domain.cell import Cell
 from service.domain.incident import SETTLED, Answer, Direction, Incident, IncidentCell, Triage
@@ -68,6 +68,34 @@ def list_cells(session: WriteSession, incident_id: UUID, cells: Sequence[Inciden
     ]
     if rows:
         session.execute(insert(IncidentCellRow), rows)
+
+
+def list_evidence(
+    session: WriteSession,
+    incident_id: UUID,
+    found: Sequence[IncidentCell],
+    *,
+    also: Sequence[IncidentCell] = (),
+) -> None:
+    """List metrics of cells with new evidence, in place of what was listed of them before.
+
+    also: listed as well where nothing is known of them yet.
+    """
+    known = {(each.cell, each.metric) for each in cells(session, [incident_id])[incident_id]}
+    for each in found:
+        session.execute(
+            delete(IncidentCellRow)
+            .where(
+                IncidentCellRow.incident_id == incident_id,
+                IncidentCellRow.condition_key == each.cell.condition_key,
+                IncidentCellRow.protocol_key == each.cell.protocol_key,
+                IncidentCellRow.metric == each.metric,
+            )
+            .execution_options(synchronize_session=False)
+        )
+        known.add((each.cell, each.metric))
+    fresh = [each for each in also if (each.cell, each.metric) not in known]
+    list_cells(session, incident_id, [*found, *fresh])
 
 
 def change(session: WriteSession, incident: Incident) -> None:

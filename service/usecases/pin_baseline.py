@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from uuid import UUID, uuid4
 
-from service.domain.audit import Act, Entry, Noun
-from service.domain.baseline import Pin
+from service.domain.baseline import Move, MoveKind
 from service.domain.cell import Cell, title
-from service.domain.incident import Incident
 from service.formats.baselines import BaselinePin, BaselineRead
-from service.store import audits, baselines, compat, conditions, incidents, runs, stacks
+from service.store import baselines, conditions, runs, stacks
 from service.store.baselines import StoredPin
 from service.store.database import ReadSession, WriteSession
 from service.store.runs import StoredRun
+from service.usecases.move_baseline import move_baseline
 
 # As many runs as a pin looks through at most.
 RUNS = 20_000
@@ -25,47 +24,35 @@ class NothingToPinError(LookupError):
         super().__init__(f"{stack_name} has no measured run in the cells asked for: nothing to pin")
 
 
-class FrozenBaselineError(ValueError):
-    """An incident is open on a cell, so its baseline stays until somebody answers it."""
-
-    def __init__(self, incident: Incident) -> None:
-        super().__init__(
-            f"the baseline is frozen: incident {incident.id} ({incident.title}) is open; "
-            f"answer it with `kunline incident triage {incident.id}`"
-        )
-
-
 def pin_baseline(
-    session: WriteSession, wanted: BaselinePin, *, who: str, now: datetime
+    session: WriteSession,
+    wanted: BaselinePin,
+    *,
+    who: str,
+    now: datetime,
+    incident_id: UUID | None = None,
 ) -> tuple[BaselineRead, ...]:
     """Pin a stack in a channel and return the new pins; those they replace stay as history.
 
-    Only cells with a measured run without drift are pinned.
+    Only cells with a measured run without drift are pinned. incident_id: the one accepted by it.
     Raises UnknownStackError, NothingToPinError and FrozenBaselineError.
     """
     stack = stacks.read(session, wanted.stack_key).stack
     cells = _cells(session, wanted, stack.key)
     if not cells:
         raise NothingToPinError(stack.name)
-    incidents.hold(session)
-    _require_thawed(session, cells)
-    baselines.hold_channel(session, wanted.channel)
-    before = baselines.in_force(
-        session, channel=wanted.channel, conditions={cell.condition_key for cell in cells}
+    kind = MoveKind.PIN if wanted.release is None else MoveKind.RELEASE
+    move = Move(
+        id=uuid4(),
+        channel=wanted.channel,
+        kind=kind if incident_id is None else MoveKind.ACCEPT,
+        made_at=now,
+        made_by=who,
+        why=wanted.why,
+        release=wanted.release,
+        incident_id=incident_id,
     )
-    baselines.replace(session, [pin.id for cell, pin in before.items() if cell in cells], now=now)
-    pins = [Pin(wanted.channel, cell, stack.key, now, who, wanted.why) for cell in cells]
-    stored = baselines.keep(session, pins)
-    audits.keep(session, [_entry(new, before.get(new.pin.cell)) for new in stored])
-    compat.forget_like(session, {cell.condition_key for cell in cells})
-    return _read_all(session, stored)
-
-
-def _require_thawed(session: WriteSession, cells: Sequence[Cell]) -> None:
-    held = incidents.open_of_conditions(session, {cell.condition_key for cell in cells})
-    for cell in cells:
-        if cell in held:
-            raise FrozenBaselineError(held[cell])
+    return _read_all(session, move_baseline(session, move, dict.fromkeys(cells, stack.key)))
 
 
 def list_baselines(
@@ -86,31 +73,6 @@ def _cells(session: WriteSession, wanted: BaselinePin, stack_key: str) -> Sequen
 def _fits(run: StoredRun, wanted: BaselinePin) -> bool:
     asked = wanted.session_id in {None, run.session_id}
     return asked and run.may_be_judged
-
-
-def _entry(new: StoredPin, before: StoredPin | None) -> Entry:
-    """Return a pin as the audit keeps it, with the one that it takes the place of."""
-    return Entry(
-        at=new.pin.pinned_at,
-        actor=new.pin.pinned_by,
-        act=Act.PIN,
-        noun=Noun.BASELINE,
-        noun_id=str(new.id),
-        reason=new.pin.why,
-        before=None if before is None else _state(before),
-        after=_state(new),
-    )
-
-
-def _state(stored: StoredPin) -> dict[str, Any]:
-    pin = stored.pin
-    return {
-        "id": str(stored.id),
-        "channel": pin.channel,
-        "condition_key": pin.cell.condition_key,
-        "protocol_key": pin.cell.protocol_key,
-        "stack_key": pin.stack_key,
-    }
 
 
 def _read_all(session: ReadSession, pins: Sequence[StoredPin]) -> tuple[BaselineRead, ...]:

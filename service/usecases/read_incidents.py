@@ -17,8 +17,11 @@ from service.formats.incidents import (
     RecordRead,
 )
 from service.store import audits, conditions, incidents, stacks
+from service.store.confirms import ConfirmFilter
 from service.store.database import ReadSession
 from service.store.incidents import MOST, IncidentFilter
+from service.usecases.keep_attribution import list_attributions
+from service.usecases.read_confirms import confirms_of, count_confirms
 from service.usecases.read_runs import cursor_of, read_cursor
 
 
@@ -40,11 +43,17 @@ def read_incident(session: ReadSession, incident_id: UUID) -> IncidentDetail:
     """Return one incident and what was done to it. Raises UnknownIncidentError."""
     (incident,) = told(session, [incidents.read(session, incident_id)])
     history = audits.of_thing(session, Noun.INCIDENT, str(incident_id))
-    return IncidentDetail(incident=incident, history=tuple(map(AuditRead.of, history)))
+    return IncidentDetail(
+        incident=incident,
+        history=tuple(map(AuditRead.of, history)),
+        attributions=list_attributions(session, incident_id=incident_id),
+        confirms=confirms_of(session, ConfirmFilter(incident_id=incident_id)),
+    )
 
 
 def read_record(session: ReadSession) -> RecordRead:
     """Return how often people called an incident noise, and how long verdicts took."""
+    confirmed = count_confirms(session)
     record = record_of(incidents.newest(session, IncidentFilter(), limit=MOST))
     return RecordRead(
         opened=record.opened,
@@ -53,6 +62,8 @@ def read_record(session: ReadSession) -> RecordRead:
         false_alarm_rate=record.false_alarm_rate,
         to_verdict_s=_seconds(record.to_verdict),
         to_triage_s=_seconds(record.to_triage),
+        confirms=confirmed,
+        screen_false_alarm_rate=confirmed.false_alarm_rate,
     )
 
 

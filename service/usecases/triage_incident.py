@@ -19,6 +19,7 @@ from service.domain.incident import (
     require_splittable,
 )
 from service.domain.metric import metric_named
+from service.domain.notification import NotificationKind
 from service.formats.baselines import BaselinePin
 from service.formats.events import EventDetail, EventMoved
 from service.formats.incidents import (
@@ -31,6 +32,7 @@ from service.formats.incidents import (
 )
 from service.store import audits, baselines, incidents, runs
 from service.store.database import ReadSession, WriteSession
+from service.usecases.notify import notify_incident
 from service.usecases.pin_baseline import pin_baseline
 from service.usecases.read_events import read_event
 from service.usecases.read_incidents import told
@@ -57,8 +59,9 @@ def open_incident(
     if known := incidents.of_event(session, detail.event.id):
         return _read(session, known.id)
     incident = _of_event(detail, who, now)
-    incidents.keep(session, incident, _listed(session, detail))
+    incidents.keep(session, incident, listed_of_event(session, detail))
     _audit(session, incident, Act.OPEN, who=who, why=order.why, now=now)
+    notify_incident(session, NotificationKind.OPENED, incident, who=who, why=order.why, now=now)
     return _read(session, incident.id)
 
 
@@ -86,6 +89,7 @@ def triage_incident(
     _audit(session, after, Act.TRIAGE, who=who, why=order.why, now=now, before=before)
     if order.triage is Triage.ACCEPT and before.answer.triage is not Triage.ACCEPT:
         _accept(session, after, order, who, now)
+    notify_incident(session, NotificationKind.ANSWERED, after, who=who, why=order.why, now=now)
     return _read(session, incident_id)
 
 
@@ -146,6 +150,7 @@ def reopen_incident(
         after = replace(after, answer=replace(before.answer, triage=Triage.OPEN))
     incidents.change(session, after)
     _audit(session, after, Act.REOPEN, who=who, why=order.why, now=now, before=before)
+    notify_incident(session, NotificationKind.OPENED, after, who=who, why=order.why, now=now)
     return _read(session, incident_id)
 
 
@@ -167,7 +172,7 @@ def _of_event(detail: EventDetail, who: str, now: datetime) -> Incident:
     )
 
 
-def _listed(session: ReadSession, detail: EventDetail) -> list[IncidentCell]:
+def listed_of_event(session: ReadSession, detail: EventDetail) -> list[IncidentCell]:
     """Return each metric of each cell once, with the strongest host's change and all its runs."""
     of_cell: dict[Cell, list[UUID]] = {}
     for run_id in detail.run_ids:
@@ -217,7 +222,7 @@ def _accept(
             condition_keys=tuple(sorted(moving)),
             why=f"incident {incident.id} accepted: {order.why}"[:1000],
         )
-        pin_baseline(session, wanted, who=who, now=now)
+        pin_baseline(session, wanted, who=who, now=now, incident_id=incident.id)
 
 
 def _cells(session: ReadSession, incident_id: UUID) -> list[Cell]:

@@ -12,6 +12,7 @@ from service.domain.condition import Condition
 from service.domain.stack import Stack
 from service.formats.orders import JobOrder
 from service.formats.sessions import SessionOrder
+from service.store.database import create_database
 from tests.integration import builders, path
 from tests.integration.builders import NOW
 
@@ -19,6 +20,8 @@ FIRST = date(2026, 10, 1)
 CELLS = tuple(builders.condition(concurrency=each) for each in (1, 2, 4, 8))
 # How much slower a cell is in a night; 1 is as ever.
 Slower = Callable[[int, int], float]
+# The night that a played history gets slower at, and how many nights it has.
+STEP, NIGHTS = 13, 20
 
 
 def stack_of(night: int) -> Stack:
@@ -73,6 +76,22 @@ def do_night(
 def do_nights(engine: Engine, nights: Sequence[int], **how: object) -> list[UUID]:
     """Measure many nights."""
     return [do_night(engine, night, **how)[0] for night in nights]  # type: ignore[arg-type]  # passed on
+
+
+def step(night: int, cell: int) -> float:
+    """Return the slowness of a history that has one step, in two of its cells."""
+    return 1.08 if night >= STEP and cell < 2 else 1.0
+
+
+def play(url: str) -> None:
+    """Measure nights with one step in them into a migrated database."""
+    opened = create_database(url, connections=5)
+    do_nights(opened, range(NIGHTS), slower=step)
+    with opened.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            # What is still in the log beside the file would not be copied with it.
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    opened.dispose()
 
 
 def _do_job(

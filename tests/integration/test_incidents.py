@@ -1,6 +1,6 @@
 """Incidents: opened from an event, answered, merged, split and opened again; and what they hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -24,9 +24,10 @@ from service.formats.incidents import (
     SplitOrder,
     TriageOrder,
 )
-from service.store.database import create_database, reading, writing
+from service.store.database import reading, writing
 from service.store.events import EventFilter
-from service.usecases.pin_baseline import FrozenBaselineError, list_baselines, pin_baseline
+from service.usecases.move_baseline import FrozenBaselineError
+from service.usecases.pin_baseline import list_baselines, pin_baseline
 from service.usecases.read_events import list_events
 from service.usecases.read_incidents import read_incident, read_record
 from service.usecases.triage_incident import (
@@ -37,63 +38,17 @@ from service.usecases.triage_incident import (
     triage_incident,
 )
 from tests.integration.builders import NOW
-from tests.integration.conftest import BOTH
-from tests.integration.databases import Cluster
-from tests.integration.nights import CELLS, do_night, do_nights, stack_of
+from tests.integration.nights import CELLS, STEP, do_night, stack_of
 from tests.integration.serving import application
 
-STEP = 13
 LATER = NOW + timedelta(days=30)
 GOOD, BAD, NEWER = stack_of(STEP - 1), stack_of(STEP), stack_of(30)
 
 
-def step(night: int, cell: int) -> float:
-    return 1.08 if night >= STEP and cell < 2 else 1.0
-
-
-@pytest.fixture(scope="module")
-def history_file(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Play the nights into one SQLite file, of which each test's is a copy."""
-    path = tmp_path_factory.mktemp("history") / "history.db"
-    path.write_bytes(migrated_file.read_bytes())
-    _play(f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture(scope="module")
-def history_template(cluster: Cluster, template: str) -> str:
-    """Play the nights into one database, of which each test's is a copy."""
-    name = cluster.create(template=template)
-    _play(cluster.url_of(name))
-    return name
-
-
-def _play(url: str) -> None:
-    opened = create_database(url, connections=5)
-    do_nights(opened, range(20), slower=step)
-    with opened.connect() as connection:
-        if connection.dialect.name == "sqlite":
-            # What is still in the log beside the file would not be copied with it.
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    opened.dispose()
-
-
-@pytest.fixture(params=BOTH)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """Open a copy of the history."""
-    if request.param == "sqlite":
-        path: Path = request.getfixturevalue("history_file")
-        (tmp_path / "kunline.db").write_bytes(path.read_bytes())
-        opened = create_database(f"sqlite:///{tmp_path / 'kunline.db'}", connections=40)
-        yield opened
-        opened.dispose()
-        return
-    running: Cluster = request.getfixturevalue("cluster")
-    name = running.create(template=request.getfixturevalue("history_template"))
-    opened = create_database(running.url_of(name), connections=40)
-    yield opened
-    opened.dispose()
-    running.drop(name)
+@pytest.fixture
+def engine(history: Engine) -> Engine:
+    """Name what the tests here are given."""
+    return history
 
 
 @pytest.fixture

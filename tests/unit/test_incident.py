@@ -16,6 +16,7 @@ from service.domain.incident import (
     IncidentStateError,
     Triage,
     is_back_inside,
+    is_of_change,
     record_of,
     require_mergeable,
     require_splittable,
@@ -100,3 +101,32 @@ def test_the_record_counts_noise_among_answers_and_parts_with_their_whole() -> N
     assert found.false_alarm_rate == 0.5
     assert (found.to_verdict, found.to_triage) == (timedelta(hours=2), timedelta(hours=2))
     assert record_of([]).false_alarm_rate is None
+
+
+@pytest.mark.parametrize(
+    ("other", "is_of_it"),
+    [
+        pytest.param(incident(), True, id="the same change"),
+        pytest.param(incident(candidate_stack_key="x" * 64), True, id="seen in a later stack"),
+        pytest.param(incident(baseline_stack_key="x" * 64), True, id="held to an earlier stack"),
+        pytest.param(incident(direction=Direction.BETTER), False, id="the other way"),
+        pytest.param(incident(host="h1"), False, id="a host, and no stack"),
+        pytest.param(
+            incident(baseline_stack_key="x" * 64, candidate_stack_key="y" * 64),
+            False,
+            id="another change",
+        ),
+    ],
+)
+def test_an_incident_is_of_a_change_of_stack_where_it_begins_or_ends_with_it(
+    other: Incident, *, is_of_it: bool
+) -> None:
+    one = incident()
+    found = is_of_change(
+        other,
+        one.direction,
+        baseline_stack_key=one.baseline_stack_key,
+        candidate_stack_key=one.candidate_stack_key,
+    )
+
+    assert found is is_of_it

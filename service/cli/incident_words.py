@@ -1,0 +1,161 @@
+"""What an incident says, in English and Chinese: one catalogue, with equal keys.
+
+What people and the service wrote (titles, reasons, comments) is shown as it is.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from service.cli.answers.words import Language
+
+ENGLISH = MappingProxyType(
+    {
+        "title worse": "Incident: worse since {candidate}",
+        "title better": "Incident: better since {candidate}",
+        "state open": "Nobody has answered it. The baselines of its {cells} cells are frozen.",
+        "state fix": "It is to be fixed. The baselines of its {cells} cells are frozen until then.",
+        "state accept": "Accepted: the candidate is the baseline now, where the channel has one.",
+        "state noise": "Noise: nothing changed, so it counts as a false alarm.",
+        "state host": "The host changed, and not the stack.",
+        "state verified": (
+            "Verified fixed: {stack} is back inside the baseline in every metric listed."
+        ),
+        "state merged": "It is part of incident {id}.",
+        "fact": "{name}: {value}",
+        "as opened": "as it was opened",
+        "id": "incident",
+        "stacks": "from and to",
+        "seen": "first seen",
+        "opened": "opened",
+        "by": "{at} by {who}",
+        "triage": "triage",
+        "triage open": "open",
+        "triage fix": "to be fixed",
+        "triage accept": "accepted",
+        "triage noise": "noise",
+        "triage host": "the host",
+        "owner": "owner",
+        "due": "due",
+        "verified": "verified fixed",
+        "comment": "comment",
+        "links": "links",
+        "on host": "host that moved",
+        "event": "event",
+        "parts": "incidents that are part of it",
+        "nobody": "nobody",
+        "none": "none",
+        "section cells": "What it lists",
+        "section confirms": "How it was confirmed",
+        "section attributions": "What brought it",
+        "section history": "What was done to it",
+        "rule": "Positive is worse for every metric. Without an interval the screen alone saw it.",
+        "cell": "cell",
+        "metric": "metric",
+        "change": "change",
+        "interval": "interval",
+        "runs": "runs",
+        "bounds": "{low} to {high}",
+        "screen alone": "the screen alone",
+        "run": "run {number}",
+        "when": "when",
+        "who": "who",
+        "did": "did",
+        "why": "why",
+        "act open": "opened it",
+        "act triage": "answered it",
+        "act merge": "merged it",
+        "act split": "split it",
+        "act reopen": "opened it again",
+        "act verify": "verified the fix",
+        "act confirm": "confirmed it",
+        "act attribute": "searched for the cause",
+        "record": "{opened} opened, {answered} answered, {noise} of them noise",
+        "record rate": "false-alarm rate: {rate}",
+        "record verdict": "median time from the first sight to the incident: {span}",
+        "record triage": "median time from the incident to the first answer: {span}",
+        "record confirms": (
+            "suspicions measured again: {regressed} regressed, {improved} improved, {unchanged} "
+            "unchanged, {inconclusive} inconclusive; {waiting} wait, {running} run"
+        ),
+        "record screen": "suspicions that were nothing, of those that could be told: {rate}",
+        "unknown": "unknown",
+        "hours": "{hours} h",
+    }
+)
+
+CHINESE = MappingProxyType(
+    {
+        "title worse": "事件：自 {candidate} 起退化",
+        "title better": "事件：自 {candidate} 起改善",
+        "state open": "尚未处置。其 {cells} 个单元的基线处于冻结状态。",
+        "state fix": "待修复。修复之前，其 {cells} 个单元的基线保持冻结。",
+        "state accept": "已接受：在已有基线的通道中，候选已成为新基线。",
+        "state noise": "噪声：实际没有变化，计为一次误报。",
+        "state host": "变化来自主机，与版本组合无关。",
+        "state verified": "已验证修复：{stack} 的全部所列指标均已回到基线范围内。",
+        "state merged": "已并入事件 {id}。",
+        "fact": "{name}：{value}",
+        "as opened": "创建时的标题",
+        "id": "事件编号",
+        "stacks": "变化前后",
+        "seen": "首次发现",
+        "opened": "创建",
+        "by": "{at}，{who}",
+        "triage": "处置",
+        "triage open": "待处置",
+        "triage fix": "待修复",
+        "triage accept": "接受",
+        "triage noise": "噪声",
+        "triage host": "主机问题",
+        "owner": "负责人",
+        "due": "截止日期",
+        "verified": "已验证修复",
+        "comment": "备注",
+        "links": "链接",
+        "on host": "发生变化的主机",
+        "event": "候选事件",
+        "parts": "并入的事件",
+        "nobody": "未指定",
+        "none": "无",
+        "section cells": "涉及的单元",
+        "section confirms": "复测确认",
+        "section attributions": "归因",
+        "section history": "处理记录",
+        "rule": "所有指标均以正值为退化。没有区间的数值仅由初筛给出。",
+        "cell": "单元",
+        "metric": "指标",
+        "change": "变化",
+        "interval": "区间",
+        "runs": "运行",
+        "bounds": "{low} 至 {high}",
+        "screen alone": "仅初筛",
+        "run": "运行 {number}",
+        "when": "时间",
+        "who": "人员",
+        "did": "操作",
+        "why": "原因",
+        "act open": "创建",
+        "act triage": "处置",
+        "act merge": "合并",
+        "act split": "拆分",
+        "act reopen": "重新打开",
+        "act verify": "验证修复",
+        "act confirm": "复测确认",
+        "act attribute": "归因",
+        "record": "共创建 {opened} 个事件，已处置 {answered} 个，其中噪声 {noise} 个",
+        "record rate": "误报率：{rate}",
+        "record verdict": "从首次发现到创建事件的时间中位数：{span}",
+        "record triage": "从创建事件到首次处置的时间中位数：{span}",
+        "record confirms": (
+            "已复测的可疑变化：退化 {regressed}，改善 {improved}，不变 {unchanged}，"
+            "无法判定 {inconclusive}；等待 {waiting}，进行中 {running}"
+        ),
+        "record screen": "能够判定的可疑变化中，实际没有变化的占比：{rate}",
+        "unknown": "未知",
+        "hours": "{hours} 小时",
+    }
+)
+
+CATALOGUES: Mapping[Language, Mapping[str, str]] = MappingProxyType(
+    {Language.EN: ENGLISH, Language.ZH: CHINESE}
+)

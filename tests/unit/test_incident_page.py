@@ -1,0 +1,199 @@
+"""What an incident says: equal in both languages, whole in golden files, harmless in Markdown."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from service.cli.answers.words import Language
+from service.cli.incident_page import incident_page, record_page
+from service.cli.incident_words import CATALOGUES
+from service.domain.audit import Act, Noun
+from service.domain.incident import Direction, Triage
+from service.formats.audits import AuditRead
+from service.formats.confirms import ConfirmCounts
+from service.formats.incidents import (
+    IncidentCellRead,
+    IncidentDetail,
+    IncidentRead,
+    RecordRead,
+)
+from tests.golden_file import assert_golden
+
+EN, ZH = CATALOGUES[Language.EN], CATALOGUES[Language.ZH]
+AT = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
+BASE = "https://kunline.example/"
+# What is done to an incident.
+ACTS = (
+    Act.OPEN,
+    Act.TRIAGE,
+    Act.MERGE,
+    Act.SPLIT,
+    Act.REOPEN,
+    Act.VERIFY,
+    Act.CONFIRM,
+    Act.ATTRIBUTE,
+)
+
+
+def cell(number: int, **more: Any) -> IncidentCellRead:
+    shown = IncidentCellRead(
+        condition_key=f"{number:064x}",
+        protocol_key="b" * 64,
+        title=f"tiny 1×rank tp1 64→16 concurrency {number}",
+        metric="tpot_p50",
+        change=0.081,
+        low=None,
+        high=None,
+        session_id=None,
+        run_ids=(UUID(int=100 + number), UUID(int=200 + number)),
+    )
+    return shown.model_copy(update=more)
+
+
+def detail(**more: Any) -> IncidentDetail:
+    incident = IncidentRead(
+        id=UUID(int=7),
+        title="tpot worse since nightly-13",
+        direction=Direction.WORSE,
+        is_open=True,
+        triage=Triage.OPEN,
+        owner=None,
+        due=None,
+        comment="",
+        links=(),
+        baseline_stack_key="1" * 64,
+        baseline_stack_name="nightly-12",
+        candidate_stack_key="2" * 64,
+        candidate_stack_name="nightly-13",
+        host=None,
+        event_id=UUID(int=9),
+        opened_at=AT,
+        opened_by="ann",
+        seen_at=AT - timedelta(hours=2),
+        triaged_at=None,
+        verified_at=None,
+        verified_stack_key=None,
+        verified_stack_name=None,
+        merged_into=None,
+        merged=(),
+        cells=(cell(1), cell(2, low=0.062, high=0.1, session_id=UUID(int=5))),
+    )
+    return IncidentDetail(
+        incident=incident.model_copy(update=more), history=(act(Act.OPEN, 0, "measured by hand"),)
+    )
+
+
+def act(done: Act, hour: int, why: str) -> AuditRead:
+    return AuditRead(
+        at=AT + timedelta(hours=hour),
+        actor="ann",
+        act=done,
+        noun=Noun.INCIDENT,
+        noun_id=str(UUID(int=7)),
+        reason=why,
+        before=None,
+        after=None,
+    )
+
+
+def fixed() -> IncidentDetail:
+    found = detail(
+        is_open=False,
+        triage=Triage.FIX,
+        owner="bob",
+        due=date(2026, 11, 20),
+        comment="the new scheduler\nwaits for the copy",
+        links=("https://issues.example/1",),
+        verified_at=AT + timedelta(days=3),
+        verified_stack_key="3" * 64,
+        verified_stack_name="nightly-16",
+        merged=(UUID(int=8),),
+    )
+    history = (
+        act(Act.OPEN, 0, "measured by hand"),
+        act(Act.TRIAGE, 1, "to be fixed"),
+        act(Act.VERIFY, 72, "every metric listed is back inside"),
+    )
+    return found.model_copy(update={"history": history})
+
+
+SHOWN: Mapping[str, IncidentDetail] = {
+    "open": detail(),
+    "fixed": fixed(),
+    "accepted": detail(is_open=False, triage=Triage.ACCEPT, direction=Direction.BETTER),
+    "merged": detail(is_open=False, merged_into=UUID(int=6)),
+    "host": detail(is_open=False, triage=Triage.HOST, host="h1"),
+}
+
+
+def test_both_languages_have_the_same_words_and_fill_in_the_same_names() -> None:
+    assert EN.keys() == ZH.keys()
+    assert [
+        key
+        for key, words in EN.items()
+        if set(re.findall(r"\{(\w+)", words)) != set(re.findall(r"\{(\w+)", ZH[key]))
+    ] == []
+
+
+def test_everything_closed_has_a_word() -> None:
+    for words in (EN, ZH):
+        assert {f"triage {each}" for each in Triage} <= words.keys()
+        assert {f"state {each}" for each in Triage} <= words.keys()
+        assert {f"title {each}" for each in Direction} <= words.keys()
+        assert {f"act {each}" for each in ACTS} <= words.keys()
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_incident_reads_well(name: str, language: Language) -> None:
+    page = incident_page(SHOWN[name], language, base=BASE)
+
+    assert_golden(f"incident_{name}.{language}.md", page)
+
+
+def test_every_number_links_to_its_runs() -> None:
+    page = incident_page(detail(), Language.EN, base=BASE)
+
+    for listed in detail().incident.cells:
+        for run_id in listed.run_ids:
+            assert f"(https://kunline.example/runs/{run_id})" in page
+
+
+def test_what_people_wrote_stays_text() -> None:
+    wild = "| <b>x</b> [a](b) @all ```"
+    page = incident_page(detail(title=wild, comment=wild, owner=wild), Language.EN, base=BASE)
+
+    outside, _, rest = page.partition("````text")
+    comment, _, behind = rest.partition("````")
+    assert wild in comment
+    assert "<b>" not in outside + behind
+    assert "@all" not in outside + behind
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_the_record_reads_well(language: Language) -> None:
+    full = RecordRead(
+        opened=12,
+        answered=8,
+        noise=1,
+        false_alarm_rate=0.125,
+        to_verdict_s=5400.0,
+        to_triage_s=36000.0,
+        confirms=ConfirmCounts(regressed=3, unchanged=1),
+        screen_false_alarm_rate=0.25,
+    )
+    empty = RecordRead(
+        opened=0,
+        answered=0,
+        noise=0,
+        false_alarm_rate=None,
+        to_verdict_s=None,
+        to_triage_s=None,
+    )
+
+    told = f"{record_page(full, language)}\n\n{record_page(empty, language)}\n"
+    assert_golden(f"incident_record.{language}.txt", told)
