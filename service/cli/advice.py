@@ -12,7 +12,9 @@ from pydantic import ValidationError
 
 from service.cli.compat_calls import snapshot
 from service.cli.compat_table import age
+from service.cli.compat_words import WORDS, spoken
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.dossier_words import Language
 from service.cli.exit_codes import ADVICE_EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.lines import percent
 from service.cli.plain import plain
@@ -22,7 +24,7 @@ from service.domain.advice import Answer
 from service.domain.compat import CompatState
 from service.domain.compat_match import Match, nearest
 from service.domain.key import short
-from service.formats.advice import AdviceQuestion, AdviceRead, CellAdvice
+from service.formats.advice import AdviceQuestion, AdviceRead, CellAdvice, ConstraintFinding
 from service.formats.chosen_stacks import OverrideError
 from service.formats.compat import CompatEntry
 from service.formats.compat_snapshots import CompatSnapshot, SnapshotError, read_snapshot
@@ -31,6 +33,9 @@ from service.formats.observed_stacks import ObservedQuestion
 from service.formats.yaml_file import FileProblemsError
 
 ENTRIES = 20_000
+
+LanguageOption = Annotated[Language, typer.Option("--lang", help="The language of the answer.")]
+
 # What a state of the table answers to whoever is about to deploy.
 ANSWERS = {
     CompatState.BROKEN: Answer.NO,
@@ -55,6 +60,7 @@ def check(
     ] = None,
     model: Annotated[str | None, typer.Option(help="Only cells of this model.")] = None,
     cards: Annotated[int | None, typer.Option(min=1, help="Only cells on so many cards.")] = None,
+    language: LanguageOption = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -82,38 +88,48 @@ def check(
         raise typer.BadParameter(_first(error)) from error
     with service(url, token) as client:
         answer = client.ask(AdviceRead, "compat/check", body=asked)
-    typer.echo(answer.model_dump_json(indent=2) if as_json else page(answer))
+    typer.echo(answer.model_dump_json(indent=2) if as_json else page(answer, language))
     raise typer.Exit(ADVICE_EXIT_CODE[answer.answer])
 
 
-def page(answer: AdviceRead) -> str:
+def page(answer: AdviceRead, language: Language = Language.EN) -> str:
     """Return the answer to an upgrade as a person reads it."""
+    words = WORDS[language]
     named = (answer.baseline, answer.candidate)
     lines = [
-        answer.sentence,
+        spoken(answer.said, language),
         " → ".join(f"{side.name} ({short(side.key)})" for side in named),
         *(
-            f"  {each.name}: {each.baseline} → {each.candidate} ({each.scope})"
+            f"  {each.name}: {each.baseline} → {each.candidate} ({words[f'scope {each.scope}']})"
             for each in answer.changes
             if not each.recorded
         ),
     ]
     if answer.scope is not None:
-        lines.append(f"to be restarted: {answer.scope}")
+        lines.append(words["restart"].format(scope=words[f"scope {answer.scope}"]))
     if answer.moves_with:
-        lines.append(f"must move too: {', '.join(answer.moves_with)}")
-    for each in answer.constraints:
-        odd = "; it works all the same: contradicted" if each.contradicted else ""
-        lines.append(f"declared: {each.words}: {each.held}{odd} [{each.source}]")
+        lines.append(words["moves with"].format(names=", ".join(answer.moves_with)))
+    lines += [_declared_line(each, language) for each in answer.constraints]
     for cell in answer.cells:
-        lines += _cell_lines(cell)
+        lines += _cell_lines(cell, words)
     if (near := answer.nearest) is not None:
         fields = near.differences
         apart = ", ".join(f"{each.field} {each.baseline} ≠ {each.candidate}" for each in fields)
-        lines.append(f"nearest tested: {near.stack.name}, {near.state}; it differs in {apart}")
+        state = words[f"state {near.state}"]
+        lines.append(words["nearest"].format(name=near.stack.name, state=state, apart=apart))
     if answer.command is not None:
-        lines.append(f"measure what is missing: {answer.command}")
+        lines.append(words["measure"].format(command=answer.command))
     return "\n".join(plain(line) for line in lines)
+
+
+def _declared_line(found: ConstraintFinding, language: Language) -> str:
+    words = WORDS[language]
+    return words["declared"].format(
+        words=spoken(found.said, language),
+        held=words[f"held {found.held}"],
+        odd=words["contradicted"] if found.contradicted else "",
+        source=found.source,
+    )
 
 
 def verify(
@@ -131,6 +147,7 @@ def verify(
         Path | None, typer.Option("--snapshot", help="The table as a file, instead of the service.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="The model to be deployed.")] = None,
+    language: LanguageOption = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -154,7 +171,7 @@ def verify(
     typer.echo(
         json.dumps(document(found, table), indent=2, ensure_ascii=False)
         if as_json
-        else "\n".join(verified_lines(found, table, now=now))
+        else "\n".join(verified_lines(found, table, WORDS[language], now=now))
     )
     raise typer.Exit(ADVICE_EXIT_CODE[found[0]])
 
@@ -193,23 +210,32 @@ def verified(installed: Mapping[str, str], table: CompatSnapshot, *, model: str 
     return ANSWERS[worst.state], worst, match
 
 
-def verified_lines(found: Verified, table: CompatSnapshot, *, now: datetime) -> Sequence[str]:
+def verified_lines(
+    found: Verified, table: CompatSnapshot, words: Mapping[str, str], *, now: datetime
+) -> Sequence[str]:
     """Return what the table says of this host as a person reads it."""
-    answer, entry, match = found
-    taken = f"the table is of {table.taken_at:%Y-%m-%d %H:%M} UTC ({age(table.taken_at, now)})"
+    answer, entry, match = words[f"answer {found[0]}"], found[1], found[2]
+    at, old = f"{table.taken_at:%Y-%m-%d %H:%M}", age(table.taken_at, words, now=now)
+    taken = words["taken"].format(at=at, age=old)
     if entry is None or match is None:
-        return [f"{answer}: the table has no stack that could be compared", taken]
-    name = f"{entry.stack_name} ({short(entry.stack_key)})"
+        return [words["no stack"].format(answer=answer), taken]
+    name = plain(f"{entry.stack_name} ({short(entry.stack_key)})")
     if not match.is_it:
         return [
-            f"{answer}: what is installed is none of the table's stacks; nearest {name}",
+            words["none of them"].format(answer=answer, name=name),
             *(plain(f"  {each}") for each in match.differences),
             taken,
         ]
-    unseen = [f"not seen here: {', '.join(match.unseen)}"] if match.unseen else []
-    measured = f"measured {age(entry.measured_at, now)}"
-    of = f" for {entry.model} on {entry.card_model}" if entry.model else ""
-    return [f"{answer}: this is {name}, {entry.state}{of}, {measured}", *unseen, taken]
+    unseen = words["unseen"].format(names=plain(", ".join(match.unseen))) if match.unseen else ""
+    of = words["of"].format(model=entry.model, card=entry.card_model) if entry.model else ""
+    this = words["this is"].format(
+        answer=answer,
+        name=name,
+        state=words[f"state {entry.state}"],
+        of=plain(of),
+        age=age(entry.measured_at, words, now=now),
+    )
+    return [this, *([unseen] if unseen else []), taken]
 
 
 def document(found: Verified, table: CompatSnapshot) -> Mapping[str, object]:
@@ -261,17 +287,31 @@ def _first(error: ValidationError | OverrideError) -> str:
     return str(error)
 
 
-def _cell_lines(cell: CellAdvice) -> Sequence[str]:
+def _cell_lines(cell: CellAdvice, words: Mapping[str, str]) -> Sequence[str]:
     told = f": {cell.layer}: {cell.finding}" if cell.layer else ""
-    lines = [f"{cell.title}: {cell.standing}{told}"]
+    lines = [f"{cell.title}: {words[f'standing {cell.standing}']}{told}"]
     lines += [
-        f"  {each.metric} {each.outcome}: worse by {percent(each.worsening)} "
-        f"(interval {percent(each.low)} to {percent(each.high)})"
+        "  "
+        + words["verdict"].format(
+            metric=each.metric,
+            outcome=words[f"outcome {each.outcome}"],
+            by=percent(each.worsening),
+            low=percent(each.low),
+            high=percent(each.high),
+        )
         for each in cell.verdicts
         if each.worsening is not None and each.low is not None and each.high is not None
     ]
     if cell.kv_before and cell.kv_after and cell.kv_before != cell.kv_after:
-        lines.append(f"  KV tokens {cell.kv_before} → {cell.kv_after}")
+        lines.append("  " + words["tokens"].format(before=cell.kv_before, after=cell.kv_after))
+    return [*lines, *(f"  {each}" for each in _moved_lines(cell, words))]
+
+
+def _moved_lines(cell: CellAdvice, words: Mapping[str, str]) -> Iterator[str]:
+    """Say where answers moved by more than launches of one stack differ by."""
     if cell.distance is not None and cell.distance > (cell.distance_tolerance or 0):
-        lines.append(f"  answers moved by {cell.distance:.3g} nats a token")
-    return lines
+        yield words["answers moved"].format(distance=f"{cell.distance:.3g}")
+    if cell.loaded_distance is not None and cell.loaded_distance > (cell.loaded_tolerance or 0):
+        distance = f"{cell.loaded_distance:.3g}"
+        load = cell.loaded_concurrency
+        yield words["answers moved under load"].format(distance=distance, load=load)

@@ -1,6 +1,7 @@
 """`kunline compat …`: the compatibility table, the upgrade advisor, and declared constraints."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -8,11 +9,10 @@ from typing import Annotated
 import typer
 
 from service.cli import compat_calls
-from service.cli.advice import ENTRIES, check, verify
+from service.cli.advice import ENTRIES, LanguageOption, check, verify
 from service.cli.columns import aligned, duration
 from service.cli.compat_calls import Wanted
 from service.cli.compat_table import (
-    HEADER,
     Layout,
     Rows,
     cell_rows,
@@ -21,7 +21,9 @@ from service.cli.compat_table import (
     pivot_rows,
     written,
 )
+from service.cli.compat_words import WORDS, spoken
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.dossier_words import Language
 from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.person import user_name
@@ -35,7 +37,7 @@ from service.formats.constraints import (
     DeclaredRead,
     RetractionOrder,
 )
-from service.formats.coverage import CoverageRead
+from service.formats.coverage import CoverageRead, ProposalRead
 from service.formats.matrix_files import read_matrix
 from service.formats.messages import Message
 from service.formats.yaml_file import FileProblemsError
@@ -46,7 +48,28 @@ compats.command()(verify)
 
 BY_LENGTH = 2
 
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How and in which language a table is written."""
+
+    layout: Layout
+    language: Language
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """The words around the table."""
+        return WORDS[self.language]
+
+
 ModelOption = Annotated[str | None, typer.Option(help="Only this model.")]
+StateOption = Annotated[
+    list[CompatState] | None, typer.Option("--state", help="Only this state; again for more.")
+]
+ByOption = Annotated[
+    list[str] | None,
+    typer.Option("--by", help="Turn by two components; with --cell, the one to follow."),
+]
 WithOption = Annotated[
     list[str] | None,
     typer.Option("--with", metavar="COMPONENT=VERSION", help="Only stacks that have it; again."),
@@ -57,23 +80,19 @@ WithOption = Annotated[
 def show(
     model: ModelOption = None,
     card: Annotated[str | None, typer.Option(help="Only cards of this model.")] = None,
-    states: Annotated[
-        list[CompatState] | None, typer.Option("--state", help="Only this state; again for more.")
-    ] = None,
+    states: StateOption = None,
     components: WithOption = None,
     stack: Annotated[str | None, typer.Option(help="One stack, cell by cell.")] = None,
     cell: Annotated[
         str | None, typer.Option(help="The history of one cell, by its condition's key.")
     ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option("--by", help="Turn by two components; with --cell, the one to follow."),
-    ] = None,
+    by: ByOption = None,
     older: Annotated[
         int | None, typer.Option("--older-than", min=0, help="Only measured so many days ago.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=ENTRIES)] = 50,
     layout: Annotated[Layout, typer.Option("--format", help="How it is written.")] = Layout.TABLE,
+    language: LanguageOption = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
 ) -> None:
@@ -89,21 +108,24 @@ def show(
     """
     wanted = Wanted(model, card, tuple(states or ()), tuple(components or ()))
     now, follow = datetime.now(UTC), list(by or ())
+    style = Style(layout, language)
     with service(url, token) as client:
         if cell is not None:
             past = compat_calls.history(client, cell, follow[0] if follow else None)
-            _say(past, history_rows(past, now=now), layout, f"{past.title}: {past.sentence}")
+            title = f"{past.title}: {spoken(past.said, language)}"
+            _say(past, history_rows(past, style.words, now=now), style, title)
         elif stack is not None:
             found = compat_calls.cells(client, stack, wanted)
-            _say(found, cell_rows(found, now=now), layout, found.stack_name)
+            _say(found, cell_rows(found, style.words, now=now), style, found.stack_name)
         elif follow:
             if len(follow) != BY_LENGTH:
                 raise typer.BadParameter("the table is turned by two components: --by A --by B")
             turned = compat_calls.pivot(client, follow[0], follow[1], wanted)
-            _say(turned, pivot_rows(turned), layout, f"{turned.row} and {turned.column}")
+            title = style.words["turned"].format(row=turned.row, column=turned.column)
+            _say(turned, pivot_rows(turned, style.words), style, title)
         else:
             entries, due = compat_calls.table(client, wanted, limit=limit)
-            _entries(_older(entries, older, now), due, layout, now)
+            _entries(_older(entries, older, now), due, style, now)
 
 
 @compats.command()
@@ -125,6 +147,7 @@ def snapshot(
 @compats.command()
 def plan(
     budget: Annotated[float, typer.Option(min=0.01, help="Hours of card time to spend.")] = 8.0,
+    language: LanguageOption = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -139,16 +162,19 @@ def plan(
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return
+    words = WORDS[language]
     if not found.proposals:
-        typer.echo("Nothing to propose: nobody asked about anything that is open.")
+        typer.echo(words["nothing to propose"])
         return
     rows = [
-        (str(place), duration(each.seconds), str(each.cells), each.why, each.command or "-")
+        (str(place), _time(each, words), str(each.cells), spoken(each.said, language),
+         each.command or "-")
         for place, each in enumerate(found.proposals, start=1)
-    ]
-    header = ("", "card time", "cells", "why", "command")
+    ]  # fmt: skip
+    header = ("", *(words[name] for name in ("card time", "cells", "why", "command")))
     typer.echo(plain_lines(aligned(header, rows)))
-    typer.echo(f"{duration(found.seconds)} of {duration(found.budget_s)}; {found.left} left over")
+    spent, whole = duration(found.seconds), duration(found.budget_s)
+    typer.echo(words["budget"].format(spent=spent, budget=whole, left=found.left))
 
 
 @compats.command()
@@ -201,6 +227,12 @@ def retract(
     typer.echo(f"{name} is taken back")
 
 
+def _time(found: ProposalRead, words: Mapping[str, str]) -> str:
+    """Return the card time of a proposal, and how much of it nobody measured."""
+    time = duration(found.seconds)
+    return words["assumed"].format(time=time, count=found.assumed) if found.assumed else time
+
+
 def plain_lines(text: str) -> str:
     """Return lines in which nothing commands a terminal."""
     return "\n".join(plain(line) for line in text.split("\n"))
@@ -221,24 +253,24 @@ def _older(
     return tuple(each for each in entries if each.measured_at and each.measured_at < before)
 
 
-def _entries(entries: tuple[CompatEntry, ...], due: int, layout: Layout, now: datetime) -> None:
-    if layout is Layout.JSON:
+def _entries(entries: tuple[CompatEntry, ...], due: int, style: Style, now: datetime) -> None:
+    if style.layout is Layout.JSON:
         typer.echo("[" + ",".join(entry.model_dump_json() for entry in entries) + "]")
         return
-    typer.echo(
-        written(HEADER, entry_rows(entries, now=now), layout, title="Compatibility of stacks")
-    )
+    header, rows = entry_rows(entries, style.words, now=now)
+    title = style.words["title"]
+    typer.echo(written(header, rows, style.layout, title=title, language=style.language))
     if due:
-        complain(f"{due} stacks are being told anew; ask again in a while")
+        complain(style.words["due"].format(count=due))
 
 
-def _say(found: Message, table: tuple[Sequence[str], Rows], layout: Layout, title: str) -> None:
-    if layout is Layout.JSON:
+def _say(found: Message, table: tuple[Sequence[str], Rows], style: Style, title: str) -> None:
+    if style.layout is Layout.JSON:
         typer.echo(found.model_dump_json())
         return
-    if layout is Layout.TABLE:
+    if style.layout is Layout.TABLE:
         typer.echo(plain(title))
-    typer.echo(written(*table, layout, title=title))
+    typer.echo(written(*table, style.layout, title=title, language=style.language))
 
 
 def _declared(found: tuple[DeclaredRead, ...], *, as_json: bool) -> None:

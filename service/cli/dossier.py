@@ -3,14 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from service.cli.answers.marks import words as marked
 from service.cli.dossier_words import WORDS, Language
 from service.cli.lines import level, percent, share
-from service.cli.plain import plain
 from service.domain.key import short
-from service.domain.qualification import CHECKLIST, Decision
+from service.domain.qualification import CHECKLIST, Decision, Way
 from service.domain.stack import SwapScope
 from service.formats.matrix_view import MetricVerdict
-from service.formats.qualifications import DoneRead, DossierCell, DossierRead, QualificationRead
+from service.formats.qualifications import (
+    DoneRead,
+    DossierCell,
+    DossierRead,
+    QualificationContent,
+    QualificationRead,
+)
 
 Words = Mapping[str, str]
 
@@ -24,17 +30,17 @@ def dossier_page(found: DossierRead, language: Language) -> str:
         f"# {words['title']}",
         f"**{words['answer']}{words[f'answer {found.answer}']}**",
         f"## {words['upgrade']}",
-        plain(named),
+        marked(named),
         _changes(about, words),
-        plain(
-            words["hosts"].format(
+        marked(
+            words[f"hosts {about.content.way}"].format(
                 canary=about.content.canary,
                 control=about.content.control,
                 plan=about.content.plan,
             )
         ),
         f"## {words['sizes']}",
-        words["rule"],
+        words[f"rule {about.content.way}"],
         _sizes(found.cells, words),
         _bullets(_notes(found.cells, words)),
         f"## {words['not tested']}",
@@ -106,11 +112,18 @@ def _notes(cells: Sequence[DossierCell], words: Words) -> Sequence[str]:
         for cell in cells
         if cell.control is not None
     ]
-    return [*findings, *moved]
+    turns = [
+        words["launches"].format(cell=cell.title, launches=", ".join(map(str, cell.launches)))
+        for cell in cells
+        if cell.control is None
+    ]
+    return [*findings, *moved, *turns]
 
 
 def _rollback(found: DossierRead, words: Words) -> Sequence[str]:
     about = found.qualification
+    if about.content.way is Way.INTERLEAVED:
+        return [words["rollback untouched"]]
     if found.restored is not None:
         return [words["rollback done"], _sizes(found.restored, words)]
     state = {None: "open", Decision.KEEP: "kept", Decision.ROLL_BACK: "asked"}
@@ -125,7 +138,7 @@ def _acts(about: QualificationRead, words: Words) -> Sequence[str]:
     acts = (
         ("opened", opened),
         ("changed", content.changed),
-        (f"decided {content.decision}", content.decided),
+        (_decided(content), content.decided),
         ("rolled_back", content.rolled_back),
     )
     return [
@@ -135,16 +148,23 @@ def _acts(about: QualificationRead, words: Words) -> Sequence[str]:
     ]
 
 
+def _decided(content: QualificationContent) -> str:
+    if content.way is Way.INTERLEAVED and content.decision is Decision.ROLL_BACK:
+        return "decided not to"
+    return f"decided {content.decision}"
+
+
 def _moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {plain(line)}" for line in lines)
+    return "\n".join(f"- {marked(line)}" for line in lines)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(plain(cell).replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(cells) + " |"
 
-    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)])
+    escaped = (line([marked(cell) for cell in row]) for row in rows)
+    return "\n".join([line(header), line(["---"] * len(header)), *escaped])

@@ -28,10 +28,15 @@ ENGLISH = MappingProxyType(
         "scope process": "process",
         "scope container": "container",
         "scope host": "host (reboot)",
-        "hosts": "Hosts: {canary} was changed (canary), {control} was not (control); plan {plan}.",
+        "hosts interleaved": "Interleaved on one host, {canary}: nothing that changes needs a "
+        "reboot, so both stacks took turns there within one session; plan {plan}.",
+        "hosts crossover": "Crossover of two hosts: {canary} was changed (canary), {control} was "
+        "not (control); plan {plan}.",
         "sizes": "What changed",
-        "rule": "The change on the canary, less the change on the control. Positive is worse. "
-        "95 % intervals, one launch is one observation.",
+        "rule interleaved": "The new stack against the old one, launch by launch in turn. "
+        "Positive is worse. 95 % intervals, one launch is one observation.",
+        "rule crossover": "The change on the canary, less the change on the control. Positive is "
+        "worse. 95 % intervals, one launch is one observation.",
         "cell": "cell",
         "metric": "metric",
         "word": "verdict",
@@ -52,12 +57,15 @@ ENGLISH = MappingProxyType(
         "outcome not comparable": "not comparable",
         "control moved": "{cell}: the control moved by {moved} meanwhile; launches {launches} "
         "(canary before, after; control before, after).",
+        "launches": "{cell}: launches {launches} (old stack, new stack).",
         "finding": "{cell}: {finding}",
         "not tested": "Not tested",
         "not tested none": "Every cell in which the old stack is known to work was measured.",
         "not tested rest": "Anything but the cells above: other models, other numbers of cards, "
-        "other lengths, and hosts other than these two.",
+        "other lengths, and other hosts than named above.",
         "rollback": "Rollback",
+        "rollback untouched": "Nothing on the host was changed for this: the old stack can be "
+        "started again at any time, by its name.",
         "rollback kept": "Not rolled back. To go back, in this order:",
         "rollback open": "Not decided yet. To go back, in this order:",
         "rollback asked": "A rollback is asked for and not measured yet. In this order:",
@@ -75,6 +83,7 @@ ENGLISH = MappingProxyType(
         "rolled_back": "{at} rolled back by {by}: {note}",
         "decided keep": "{at} kept by {by}: {note}",
         "decided roll back": "{at} rollback decided by {by}: {note}",
+        "decided not to": "{at} not taken over, decided by {by}: {note}",
         "sign": "Signed: ____________________    Date: ____________",
         "made": "Written {at} from qualification {id}.",
     }
@@ -95,9 +104,14 @@ CHINESE = MappingProxyType(
         "scope process": "进程",
         "scope container": "容器",
         "scope host": "主机（重启机器）",
-        "hosts": "主机：{canary} 已变更（灰度主机），{control} 未变更（对照主机）；计划 {plan}。",
+        "hosts interleaved": "在同一台主机 {canary} 上交替测量：变更内容无需重启机器，"
+        "两个版本组合在同一会话内轮流启动；计划 {plan}。",
+        "hosts crossover": "两台主机交叉对照：{canary} 已变更（灰度主机），"
+        "{control} 未变更（对照主机）；计划 {plan}。",
         "sizes": "变化幅度",
-        "rule": "灰度主机的变化减去对照主机的变化；正值为劣化。"
+        "rule interleaved": "新版本组合与原版本组合逐次启动、交替对比；正值为劣化。"
+        "区间置信度 95 %，以一次启动为一个观测。",
+        "rule crossover": "灰度主机的变化减去对照主机的变化；正值为劣化。"
         "区间置信度 95 %，以一次启动为一个观测。",
         "cell": "单元",
         "metric": "指标",
@@ -119,12 +133,14 @@ CHINESE = MappingProxyType(
         "outcome not comparable": "不可比",
         "control moved": "{cell}：对照主机同期自身变化 {moved}；启动次数 {launches}"
         "（灰度前、灰度后、对照前、对照后）。",
+        "launches": "{cell}：启动次数 {launches}（原版本组合、新版本组合）。",
         "finding": "{cell}：{finding}",
         "not tested": "未测试的内容",
         "not tested none": "原版本组合已知可用的单元均已测量。",
         "not tested rest": "上述单元以外的一切：其他模型、其他卡数、其他长度，"
-        "以及这两台以外的主机。",
+        "以及上文未列出的主机。",
         "rollback": "回退",
+        "rollback untouched": "本次验证未改动主机：可随时按名称重新启动原版本组合。",
         "rollback kept": "未回退。如需回退，按以下顺序执行：",
         "rollback open": "尚未决定。如需回退，按以下顺序执行：",
         "rollback asked": "已要求回退，尚未复测。按以下顺序执行：",
@@ -142,6 +158,7 @@ CHINESE = MappingProxyType(
         "rolled_back": "{at} 由 {by} 完成回退：{note}",
         "decided keep": "{at} 由 {by} 决定保留：{note}",
         "decided roll back": "{at} 由 {by} 决定回退：{note}",
+        "decided not to": "{at} 由 {by} 决定不采用：{note}",
         "sign": "签字：____________________    日期：____________",
         "made": "生成于 {at}，验证编号 {id}。",
     }

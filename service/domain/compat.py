@@ -1,12 +1,12 @@
 """The compatibility table: what was seen of a stack in a cell, and of all its cells together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from service.domain.answer import Shift
+from service.domain.answer import Quality, Shift
 from service.domain.cell import Cell
 from service.domain.layer import Layer
 from service.domain.stack import Stack
@@ -62,7 +62,7 @@ class CellCompat:
     """What the table says of one stack in one cell.
 
     layer, finding: of the newest broken run; of an untested cell, why its runs do not count.
-    outcome, worst, shift: against the baseline, None where there is none. kv_tokens: the fewest
+    outcome, worst, quality: against the baseline, empty where there is none. kv_tokens: the fewest
     that a launch had room for. run_id, host, measured_at: of the newest run, the evidence.
     """
 
@@ -75,7 +75,7 @@ class CellCompat:
     outcome: Outcome | None = None
     worst: Worst | None = None
     kv_tokens: int | None = None
-    shift: Shift | None = None
+    quality: Quality = field(default_factory=Quality)
     measured_at: datetime | None = None
     host: str | None = None
     run_id: UUID | None = None
@@ -94,7 +94,8 @@ class StackCompat:
     """What the table says of one stack for one model on one kind of card.
 
     cells: how many there are in each state. chief: the cell that speaks for all of them: the
-    lowest broken layer, else the worst worsening, else the one measured last.
+    lowest broken layer, else the worst worsening, else the one measured last. quality: of each
+    kind the answers that moved most for their tolerance.
     """
 
     served: Served
@@ -102,7 +103,7 @@ class StackCompat:
     cells: Mapping[CompatState, int]
     chief: CellCompat
     kv_tokens: int | None
-    shift: Shift | None
+    quality: Quality
     measured_at: datetime | None
 
 
@@ -128,16 +129,24 @@ def together(served: Served, cells: Sequence[CellCompat], *, expected: int = 0) 
     counts = {state: sum(cell.state is state for cell in cells) for state in CompatState}
     counts[CompatState.UNTESTED] += expected
     state = next(state for state in CompatState if counts[state])
-    shifts = [cell.shift for cell in cells if cell.shift is not None]
     return StackCompat(
         served=served,
         state=state,
         cells={state: count for state, count in counts.items() if count},
         chief=_chief([cell for cell in cells if cell.state is state] or cells),
         kv_tokens=min((cell.kv_tokens for cell in cells if cell.kv_tokens), default=None),
-        shift=max(shifts, key=lambda shift: shift.distance / shift.tolerance, default=None),
+        quality=_moved_most([cell.quality for cell in cells]),
         measured_at=max((cell.measured_at for cell in cells if cell.measured_at), default=None),
     )
+
+
+def _moved_most(found: Sequence[Quality]) -> Quality:
+    def weight(shift: Shift | None) -> float:
+        return shift.distance / shift.tolerance if shift else -1.0
+
+    idle = max((each.idle for each in found), key=weight, default=None)
+    under = max(found, key=lambda each: weight(each.loaded), default=Quality())
+    return Quality(idle, under.loaded, under.concurrency)
 
 
 def tower(stack: Stack) -> Mapping[str, str]:

@@ -55,8 +55,8 @@ class Constraint:
             case Together(components):
                 return f"{', '.join(components)} move together"
             case Requires(when, then):
-                needs = f"needs {_listed(then)}"
-                return f"{_listed(when)} {needs}" if when else needs
+                needs = f"needs {listed(then)}"
+                return f"{listed(when)} {needs}" if when else needs
 
 
 def fits(version: str, spec: str) -> bool:
@@ -168,5 +168,6 @@ def _padded(left: Words, right: Words) -> tuple[Words, Words]:
     return left + zero * (longest - len(left)), right + zero * (longest - len(right))
 
 
-def _listed(specs: Mapping[str, str]) -> str:
+def listed(specs: Mapping[str, str]) -> str:
+    """Return what several components have to be, for a person."""
     return " and ".join(f"{name} {spec}" for name, spec in specs.items())

@@ -1,5 +1,6 @@
 """What to measure next: the most wanted, least known and oldest first, within a budget."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,42 @@ from dataclasses import dataclass
 STALE_DAYS = 30.0
 # A question that was asked so long ago counts half.
 ASKED_HALF_DAYS = 14.0
+# What a launch of a cell is taken to cost that nobody measured: its start-up, and its repeats.
+ASSUMED_START_S = 120.0
+ASSUMED_MEASURE_S = 180.0
+ASSUMED_LAUNCHES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CellCost:
+    """What measuring one cell on one stack costs.
+
+    server: what a server is started with; cells of one server share its launches. start_s: of a
+    launch; measure_s: of the cell in one launch; launches: of each stack. assumed: whether
+    nobody measured it before, and the figures are only those from above.
+    """
+
+    server: str
+    cards: int
+    start_s: float = ASSUMED_START_S
+    measure_s: float = ASSUMED_MEASURE_S
+    launches: int = ASSUMED_LAUNCHES
+    assumed: bool = True
+
+
+def card_seconds(cells: Iterable[CellCost], *, stacks: int) -> float:
+    """Return the card time of measuring cells on so many stacks, in seconds."""
+    by_server: dict[str, list[CellCost]] = defaultdict(list)
+    for cell in cells:
+        by_server[cell.server].append(cell)
+    return stacks * sum(_of_one_server(its) for its in by_server.values())
+
+
+def _of_one_server(cells: Sequence[CellCost]) -> float:
+    launches = max(cell.launches for cell in cells)
+    cards = max(cell.cards for cell in cells)
+    launch_s = max(cell.start_s for cell in cells) + sum(cell.measure_s for cell in cells)
+    return launches * launch_s * cards
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,21 @@ from enum import StrEnum
 from service.domain.stack import SwapScope
 
 
-class Phase(StrEnum):
-    """When a qualification measures both of its hosts."""
+class Way(StrEnum):
+    """How two stacks are measured against each other.
 
+    INTERLEAVED: in turn within one session on one host, which is cheaper and sees more.
+    CROSSOVER: before and after a change that needs a reboot, beside a host that is not changed.
+    """
+
+    INTERLEAVED = "interleaved"
+    CROSSOVER = "crossover"
+
+
+class Phase(StrEnum):
+    """When a qualification measures: both stacks in turn, or both hosts around a change."""
+
+    TOGETHER = "together"
     BEFORE = "before"
     AFTER = "after"
     RESTORED = "restored"
@@ -19,8 +31,10 @@ class Step(StrEnum):
     """What is to be done next; members stand in the order of the procedure.
 
     CHANGE and ROLL_BACK are a person's; the others are measured, or decided from what was.
+    MEASURE is the one step before the decision where both stacks are measured in turn.
     """
 
+    MEASURE = "measure"
     MEASURE_BEFORE = "measure before"
     CHANGE = "change"
     MEASURE_AFTER = "measure after"
@@ -53,12 +67,13 @@ class WrongStepError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a qualification is. measured: phases of which both sessions are finished."""
+    """How far a qualification is. measured: phases of which every session is finished."""
 
     measured: Collection[Phase]
     changed: bool
     decision: Decision | None
     rolled_back: bool
+    way: Way = Way.CROSSOVER
 
 
 # What a person ticks before a change counts as made; the words are in the catalogue.
@@ -69,8 +84,15 @@ CHECKLIST: Mapping[SwapScope, tuple[str, ...]] = {
 }
 
 
+def way_of(scope: SwapScope | None) -> Way:
+    """Return how stacks are measured that differ in components of a scope and below it."""
+    return Way.CROSSOVER if scope is SwapScope.HOST else Way.INTERLEAVED
+
+
 def next_step(progress: Progress) -> Step:
     """Return what is to be done next."""
+    if progress.way is Way.INTERLEAVED:
+        return _interleaving(progress)
     if Phase.BEFORE not in progress.measured:
         return Step.MEASURE_BEFORE
     if not progress.changed:
@@ -80,6 +102,13 @@ def next_step(progress: Progress) -> Step:
     if progress.decision is None:
         return Step.DECIDE
     return Step.DONE if progress.decision is Decision.KEEP else _restoring(progress)
+
+
+def _interleaving(progress: Progress) -> Step:
+    """Return the next step where nothing is changed on a host, so nothing has to be restored."""
+    if Phase.TOGETHER not in progress.measured:
+        return Step.MEASURE
+    return Step.DECIDE if progress.decision is None else Step.DONE
 
 
 def _restoring(progress: Progress) -> Step:

@@ -11,6 +11,7 @@ from service.domain.layer import Layer
 from service.domain.stack import SwapScope
 from service.domain.stack_difference import ComponentChange
 from service.domain.verdict import Outcome
+from service.formats.compat_words import Said
 from service.formats.identities import Key, Name, StackAsked
 from service.formats.matrix_view import MetricVerdict
 from service.formats.messages import Message
@@ -46,11 +47,13 @@ class AdviceQuestion(Message):
 class ConstraintFinding(Message):
     """A declared constraint beside the wanted stack, and beside what was measured of it.
 
-    contradicted: the stack works, and by this constraint it should not.
+    said: words in both languages. contradicted: the stack works, and by this constraint it
+    should not.
     """
 
     name: str
     words: str
+    said: Said
     source: str
     held: Held
     stays_behind: tuple[str, ...] = ()
@@ -71,6 +74,9 @@ class CellAdvice(Message):
     finding: str
     distance: float | None
     distance_tolerance: float | None
+    loaded_distance: float | None = None
+    loaded_tolerance: float | None = None
+    loaded_concurrency: PositiveInt | None = None
     kv_before: NonNegativeInt | None
     kv_after: NonNegativeInt | None
     measured_at: AwareDatetime | None
@@ -87,13 +93,15 @@ class Nearest(Message):
 class AdviceRead(Message):
     """The answer to whether one may move from one stack to another.
 
-    known: whether the wanted stack has a key that anything was measured of. scope: what must be
-    restarted. moves_with: components that must move too, by a declared constraint. command: what
-    measures exactly the missing cells; None where nothing is missing or no plan is known.
+    said: sentence in both languages. known: whether the wanted stack has a key that anything was
+    measured of. scope: what must be restarted. moves_with: components that must move too, by a
+    declared constraint. command: what measures exactly the missing cells; None where nothing is
+    missing or no plan is known.
     """
 
     answer: Answer
     sentence: str
+    said: Said
     baseline: StackNamed
     candidate: StackNamed
     known: bool

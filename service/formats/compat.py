@@ -4,11 +4,12 @@ from datetime import date
 from typing import Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, NonNegativeInt
+from pydantic import AwareDatetime, Field, NonNegativeInt, PositiveInt
 
 from service.domain.compat import CellCompat, CompatState
 from service.domain.layer import Layer
 from service.domain.verdict import Outcome
+from service.formats.compat_words import Said
 from service.formats.identities import Key
 from service.formats.messages import Message
 
@@ -19,7 +20,8 @@ class CompatCell(Message):
     layer, finding: where it broke and what was seen, or why runs of an untested cell do not count.
     usable, broken, spoiled: runs that may be judged, that broke, that count for nothing. metric
     and the four after it: the metric that worsened most against the baseline. distance: how far
-    answers moved from the baseline's; distance_tolerance: what launches of one stack differ by.
+    answers moved from the baseline's, asked one by one; distance_tolerance: what launches of one
+    stack differ by; the three loaded: the same at saturation, with so many requests in flight.
     run_id, host, measured_at: the newest run, which is the evidence.
     """
 
@@ -43,6 +45,9 @@ class CompatCell(Message):
     kv_tokens: NonNegativeInt | None
     distance: float | None
     distance_tolerance: float | None
+    loaded_distance: float | None = None
+    loaded_tolerance: float | None = None
+    loaded_concurrency: PositiveInt | None = None
     measured_at: AwareDatetime | None
     host: str | None
     run_id: UUID | None
@@ -50,7 +55,7 @@ class CompatCell(Message):
     @classmethod
     def of(cls, found: CellCompat, *, title: str, cards: int) -> Self:
         """Return a cell as it is answered."""
-        worst, shift = found.worst, found.shift
+        worst, idle, loaded = found.worst, found.quality.idle, found.quality.loaded
         return cls(
             condition_key=found.cell.condition_key,
             protocol_key=found.cell.protocol_key,
@@ -70,8 +75,11 @@ class CompatCell(Message):
             high=worst.worsening.high if worst else None,
             tolerance=worst.tolerance if worst else None,
             kv_tokens=found.kv_tokens,
-            distance=shift.distance if shift else None,
-            distance_tolerance=shift.tolerance if shift else None,
+            distance=idle.distance if idle else None,
+            distance_tolerance=idle.tolerance if idle else None,
+            loaded_distance=loaded.distance if loaded else None,
+            loaded_tolerance=loaded.tolerance if loaded else None,
+            loaded_concurrency=found.quality.concurrency,
             measured_at=found.measured_at,
             host=found.host,
             run_id=found.run_id,
@@ -90,12 +98,16 @@ class CompatTold(Message):
     kv_tokens: NonNegativeInt | None = None
     distance: float | None = None
     distance_tolerance: float | None = None
+    loaded_distance: float | None = None
+    loaded_tolerance: float | None = None
+    loaded_concurrency: PositiveInt | None = None
 
 
 class CompatEntry(Message):
     """One line of the table. model, card_model: None for a stack without a run anywhere.
 
-    contradictions: where what was measured and what somebody declared are at odds.
+    contradictions: where what was measured and what somebody declared are at odds;
+    contradicted: the same in both languages.
     """
 
     stack_key: Key
@@ -109,6 +121,7 @@ class CompatEntry(Message):
     told: CompatTold
     components: dict[str, str]
     contradictions: tuple[str, ...] = ()
+    contradicted: tuple[Said, ...] = ()
 
 
 class CompatPage(Message):
@@ -160,10 +173,11 @@ class CompatPast(Message):
 
 
 class CompatHistory(Message):
-    """A cell's stacks, oldest built first, and in a sentence where it turned."""
+    """A cell's stacks, oldest built first, and in a sentence where it turned, in both languages."""
 
     condition_key: Key
     title: str
     component: str | None
     sentence: str
+    said: Said
     past: tuple[CompatPast, ...]

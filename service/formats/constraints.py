@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field, NonNegativeInt
 
+from service.formats.compat_words import Said
 from service.formats.constraint_files import ConstraintSection
 from service.formats.identities import Name
 from service.formats.messages import Message
@@ -28,13 +29,14 @@ class RetractionOrder(Message):
 
 
 class DeclaredRead(Message):
-    """A constraint in force. words: it as a sentence.
+    """A constraint in force. words: it as a sentence; said: the same in both languages.
 
     broken_by: stacks that do not keep to it. contradicted_by: those of them that work.
     """
 
     constraint: ConstraintSection
     words: str
+    said: Said | None = None
     declared_at: AwareDatetime
     declared_by: str
     broken_by: NonNegativeInt

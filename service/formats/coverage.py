@@ -2,16 +2,23 @@
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
+from service.formats.compat_words import Said
 from service.formats.messages import Message
 
 
 class ProposalRead(Message):
-    """One proposal: why, how many cells, how long it takes the cards, and its command."""
+    """One proposal: why, how many cells, how long it takes the cards, and its command.
+
+    said: the reason in both languages. seconds: card time, from what the cells took when they were
+    measured before. assumed: the cells that nobody measured, which count with a fixed figure.
+    """
 
     name: str
     why: str
+    said: Said
     cells: NonNegativeInt
     seconds: NonNegativeFloat
+    assumed: NonNegativeInt = 0
     worth: NonNegativeFloat
     command: str | None
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field, NonNegativeInt
 
 from service.domain.advice import Answer, Standing
-from service.domain.qualification import Decision, Phase, Role, Step
+from service.domain.qualification import Decision, Phase, Role, Step, Way
 from service.domain.stack import SwapScope
 from service.domain.stack_difference import ComponentChange
 from service.domain.verdict import Outcome
@@ -22,23 +22,26 @@ Who = Annotated[str | None, Field(max_length=200)]
 class QualificationOrder(Message):
     """An upgrade to be qualified.
 
-    plan: what is measured. canary: the host that is changed. control: one that is not.
+    plan: what is measured. canary: the host that is changed, or that measures both stacks in turn.
+    control: one that is not changed; only a crossover needs it. way: None for the one that the
+    swap scope of what changes asks for.
     """
 
     from_stack: StackOrder
     to_stack: StackOrder
     plan: Name
     canary: Name
-    control: Name
+    control: Name | None = None
+    way: Way | None = None
     who: Who = None
 
 
 class PhaseSessions(Message):
-    """The sessions that measure both hosts in a phase."""
+    """The sessions that measure the hosts in a phase; both stacks in turn have no control."""
 
     phase: Phase
     canary: UUID
-    control: UUID
+    control: UUID | None = None
 
 
 class ActDone(Message):
@@ -71,7 +74,8 @@ class QualificationContent(Message):
 
     plan: str
     canary: str
-    control: str
+    control: str | None
+    way: Way = Way.CROSSOVER
     sessions: dict[Phase, dict[Role, UUID]] = Field(default_factory=dict)
     changed: DoneRead | None = None
     decision: Decision | None = None
@@ -95,9 +99,11 @@ class QualificationRead(Message):
 
 
 class DossierCell(Message):
-    """One cell of a dossier: the change on the canary less that on the control.
+    """One cell of a dossier: the change on the canary less that on the control, or interleaved.
 
-    control: how far the control moved by itself, worst metric first, as a ratio.
+    control: how far the control moved by itself, worst metric first, as a ratio; None without
+    one. launches: that count, of the canary before and after and of the control before and
+    after; of the old and the new stack where both were measured in turn.
     """
 
     title: str

@@ -8,8 +8,14 @@ from uuid import UUID
 
 from sqlalchemy import insert, select, update
 
+from service.domain.qualification import Step
 from service.store.database import ReadSession, WriteSession
 from service.store.tables import QualificationRow
+
+# Steps at which not both phases of a change are measured.
+UNMEASURED = tuple(
+    step.value for step in (Step.MEASURE, Step.MEASURE_BEFORE, Step.CHANGE, Step.MEASURE_AFTER)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,16 @@ def read(session: ReadSession, qualification_id: UUID, *, lock: bool = False) ->
     if row is None:
         raise UnknownQualificationError(qualification_id)
     return _stored(row)
+
+
+def measured(session: ReadSession, from_stack_key: str, to_stack_key: str) -> UUID | None:
+    """Return the newest qualification of a change that was measured before and after, or None."""
+    query = select(QualificationRow.id).where(
+        QualificationRow.from_stack_key == from_stack_key,
+        QualificationRow.to_stack_key == to_stack_key,
+        QualificationRow.state.not_in(UNMEASURED),
+    )
+    return session.scalar(query.order_by(QualificationRow.created_at.desc()).limit(1))
 
 
 def newest(session: ReadSession, *, limit: int) -> Sequence[Qualification]:

@@ -14,8 +14,7 @@ from service.domain.advice import (
     measuring,
     standing,
 )
-from service.domain.answer import Answer as Nats
-from service.domain.answer import Shift, shift
+from service.domain.answer import LaunchAnswer, Quality, quality
 from service.domain.cell import Cell
 from service.domain.compat import CompatState, tower
 from service.domain.constraint import Constraint, Held, judged, left_behind, move_together
@@ -31,6 +30,7 @@ from service.formats.advice import (
     Nearest,
 )
 from service.formats.compat import CompatCell
+from service.formats.compat_words import Said, said
 from service.formats.matrix_view import MetricVerdict
 from service.formats.stack_differences import StackNamed
 from service.formats.verdicts import DifferenceRead
@@ -38,7 +38,7 @@ from service.store import asks, compat, launches, measured, runs, stacks
 from service.store.compat import CompatFilter, ToldStack
 from service.store.database import ReadSession
 from service.store.judged import Judged
-from service.usecases.declare_constraints import constraints_in_force
+from service.usecases.declare_constraints import constraints_in_force, words_of
 from service.usecases.judge_squares import Answers, Place, Squares, digest, judge_squares
 from service.usecases.sides import NamedStack
 
@@ -64,7 +64,7 @@ class Compared:
 
     places: Mapping[Cell, Place]
     answers: Answers
-    shifts: Mapping[Cell, Shift]
+    quality: Mapping[Cell, Quality]
 
 
 def advise(
@@ -129,25 +129,24 @@ def _compared(
     squares = Squares.of(measured.of_stacks(session, {before.key, after.key}, limit=CELLS * 10))
     places = {cell: squares.place(cell, after, before) for cell in both}
     answers, fresh = judge_squares(session, list(places.values()), rule=rule)
-    return Compared(places, answers, _shifts(session, sides, both)), fresh
+    return Compared(places, answers, _quality(session, sides, both)), fresh
 
 
-def _shifts(session: ReadSession, sides: Sides, cells: Sequence[Cell]) -> Mapping[Cell, Shift]:
+def _quality(session: ReadSession, sides: Sides, cells: Sequence[Cell]) -> Mapping[Cell, Quality]:
     if not cells:
         return {}
     left, right = (_answers(session, each.key, cells) for each in (sides.before, sides.after))
-    found = {cell: shift(left.get(cell, ()), right.get(cell, ())) for cell in cells}
-    return {cell: each for cell, each in found.items() if each is not None}
+    return {cell: quality(left.get(cell, ()), right.get(cell, ())) for cell in cells}
 
 
 def _answers(
     session: ReadSession, stack_key: str, cells: Sequence[Cell]
-) -> Mapping[Cell, Sequence[Nats]]:
+) -> Mapping[Cell, Sequence[LaunchAnswer]]:
     keys = {cell.condition_key for cell in cells}
     found = runs.of_stack(session, stack_key, conditions=sorted(keys), limit=RUNS)
     usable = [run for run in found if run.may_be_judged]
     known = launches.answers(session, {run.launch_id for run in usable})
-    by_cell: dict[Cell, list[Nats]] = defaultdict(list)
+    by_cell: dict[Cell, list[LaunchAnswer]] = defaultdict(list)
     for run in usable:
         if run.launch_id in known:
             by_cell[run.cell].append(known[run.launch_id])
@@ -158,12 +157,13 @@ def _cell(sides: Sides, compared: Compared, cell: Cell) -> CellAdvice:
     before, after = sides.cells_before.get(cell), sides.cells_after.get(cell)
     place = compared.places.get(cell)
     answer = compared.answers[place.subject] if place else None
-    moved = compared.shifts.get(cell)
+    answers = compared.quality.get(cell, Quality())
+    idle, loaded = answers.idle, answers.loaded
     evidence = CellEvidence(
         measured=after is not None and after.usable > 0,
         broken=after is not None and after.broken > 0,
         outcome=Outcome(answer["outcome"]) if answer else None,
-        moved=moved is not None and moved.is_beyond,
+        moved=answers.is_beyond,
         kv_before=before.kv_tokens if before else None,
         kv_after=after.kv_tokens if after else None,
     )
@@ -178,8 +178,11 @@ def _cell(sides: Sides, compared: Compared, cell: Cell) -> CellAdvice:
         verdicts=_verdicts(answer["verdicts"] if answer else ()),
         layer=after.layer if after else None,
         finding=after.finding if after else "never measured in this cell",
-        distance=moved.distance if moved else None,
-        distance_tolerance=moved.tolerance if moved else None,
+        distance=idle.distance if idle else None,
+        distance_tolerance=idle.tolerance if idle else None,
+        loaded_distance=loaded.distance if loaded else None,
+        loaded_tolerance=loaded.tolerance if loaded else None,
+        loaded_concurrency=answers.concurrency,
         kv_before=evidence.kv_before,
         kv_after=evidence.kv_after,
         measured_at=after.measured_at if after else None,
@@ -206,6 +209,7 @@ def _constraints(
             ConstraintFinding(
                 name=each.name,
                 words=str(each),
+                said=words_of(each),
                 source=each.source,
                 held=held,
                 stays_behind=stays,
@@ -230,9 +234,11 @@ def _read(
 ) -> AdviceRead:
     changes = changed_components(sides.before, sides.after)
     known = bool(sides.cells_after)
+    why = reason(answer, cells, constraints)
     return AdviceRead(
         answer=answer,
-        sentence=sentence(answer, cells, constraints),
+        sentence=why.en,
+        said=why,
         baseline=StackNamed(name=sides.before.name, key=sides.before.key),
         candidate=StackNamed(name=sides.after.name, key=sides.after.key),
         known=known,
@@ -247,27 +253,29 @@ def _read(
     )
 
 
-def sentence(
+def reason(
     answer: Answer, cells: Sequence[CellAdvice], constraints: Sequence[ConstraintFinding]
-) -> str:
+) -> Said:
     """Return the answer with its reason."""
     of = {each: [cell for cell in cells if cell.standing is each] for each in Standing}
     if broken := of[Standing.BROKEN]:
-        first = broken[0]
-        return f"{answer}: broken at {first.layer} in {len(broken)} of {len(cells)} cells"
-    declared = [each.name for each in constraints if each.held is Held.VIOLATED]
+        layer = str(broken[0].layer)
+        return said("advice.broken", layer=layer, count=len(broken), of=len(cells))
     if answer is Answer.NO:
-        return f"{answer}: declared not to go together ({', '.join(declared)}), and never measured"
+        declared = [each.name for each in constraints if each.held is Held.VIOLATED]
+        return said("advice.forbidden", names=", ".join(declared))
     if not cells:
-        return f"{answer}: the stack in use has no measured cell to compare in"
+        return said("advice.no cells")
     if missing := of[Standing.MISSING]:
-        return f"{answer}: {len(missing)} of {len(cells)} cells were never measured"
-    if costs := of[Standing.COSTS]:
-        undecided = f", {len(of[Standing.OPEN])} are open" if of[Standing.OPEN] else ""
-        return f"{answer}: {len(costs)} of {len(cells)} cells get worse{undecided}"
-    if undecided := str(len(of[Standing.OPEN]) or ""):
-        return f"{answer}: {undecided} of {len(cells)} cells need more launches to tell"
-    return f"{answer}: no cell of {len(cells)} gets worse by its tolerance"
+        return said("advice.missing", count=len(missing), of=len(cells))
+    undecided = len(of[Standing.OPEN])
+    if costs := len(of[Standing.COSTS]):
+        if undecided:
+            return said("advice.costs and open", count=costs, of=len(cells), open=undecided)
+        return said("advice.costs", count=costs, of=len(cells))
+    if undecided:
+        return said("advice.open", count=undecided, of=len(cells))
+    return said("advice.fine", of=len(cells))
 
 
 def _command(

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from service.domain.audit import Act, Entry, Noun
 from service.domain.compat import CompatState
-from service.domain.constraint import Constraint, Held, judged
+from service.domain.constraint import Constraint, Held, Requires, Together, judged, listed
+from service.formats.compat_words import Said, said
 from service.formats.constraint_files import ConstraintSection
 from service.formats.constraints import DeclarationOrder, DeclaredRead, RetractionOrder
 from service.store import audits, compat, declared
@@ -71,6 +72,17 @@ def constraints_in_force(session: ReadSession) -> Sequence[Constraint]:
     return [_constraint(each) for each in declared.in_force(session)]
 
 
+def words_of(constraint: Constraint) -> Said:
+    """Return what a constraint declares, in both languages."""
+    match constraint.rule:
+        case Together(components):
+            return said("constraint.together", components=", ".join(components))
+        case Requires(when, then) if when:
+            return said("constraint.requires when", when=listed(when), then=listed(then))
+        case Requires(_, then):
+            return said("constraint.requires", then=listed(then))
+
+
 def _constraint(found: Declared) -> Constraint:
     return ConstraintSection.model_validate(found.content).constraint()
 
@@ -86,6 +98,7 @@ def _read(
     return DeclaredRead(
         constraint=ConstraintSection.model_validate(found.content),
         words=str(constraint),
+        said=words_of(constraint),
         declared_at=found.declared_at,
         declared_by=found.declared_by,
         broken_by=len(breaking),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from service.domain.answer import Answer, shift
+from service.domain.answer import LaunchAnswer, quality
 from service.domain.cell import Cell, title
 from service.domain.compat import (
     KV_TOKENS,
@@ -34,7 +34,7 @@ from service.usecases.judge_squares import Answers, Place, Squares, judge_square
 from service.usecases.sides import NamedStack
 
 # Raised when the table may say something else of the same runs within one release.
-COMPAT_REVISION = 1
+COMPAT_REVISION = 2
 CHANNEL = "main"
 # As many runs of one stack, squares of some stacks, and pins as are looked at.
 RUNS = 20_000
@@ -50,7 +50,7 @@ class Reference:
 
     pins: Mapping[Cell, NamedStack]
     conditions: Mapping[str, Condition]
-    answers: Mapping[tuple[str, Cell], Sequence[Answer]]
+    answers: Mapping[tuple[str, Cell], Sequence[LaunchAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _reference(session: ReadSession, of_stack: Mapping[str, ByCell]) -> Referenc
         for run in runs.of_stack(session, key, conditions=sorted(keys), limit=RUNS)
     ]
     known = _answers(session, held)
-    answers: dict[tuple[str, Cell], dict[UUID, Answer]] = defaultdict(dict)
+    answers: dict[tuple[str, Cell], dict[UUID, LaunchAnswer]] = defaultdict(dict)
     for run in held:
         if run.may_be_judged and run.launch_id in known:
             answers[run.stack_key, run.cell][run.launch_id] = known[run.launch_id]
@@ -144,7 +144,7 @@ def _reference(session: ReadSession, of_stack: Mapping[str, ByCell]) -> Referenc
     )
 
 
-def _answers(session: ReadSession, found: Iterable[StoredRun]) -> Mapping[UUID, Answer]:
+def _answers(session: ReadSession, found: Iterable[StoredRun]) -> Mapping[UUID, LaunchAnswer]:
     return launches.answers(session, {run.launch_id for run in found if run.may_be_judged})
 
 
@@ -197,7 +197,7 @@ def _cell(
     its_runs: Sequence[StoredRun],
     reference: Reference,
     judgement: Judgement,
-    answers: Mapping[UUID, Answer],
+    answers: Mapping[UUID, LaunchAnswer],
 ) -> CellCompat:
     usable = [run for run in its_runs if run.may_be_judged]
     broken = [run for run in its_runs if run.broken is not None and run.withdrawal is None]
@@ -218,7 +218,7 @@ def _cell(
         outcome=outcome,
         worst=worst,
         kv_tokens=min(rooms, default=None),
-        shift=shift(held, [answers[launch] for launch in own if launch in answers]),
+        quality=quality(held, [answers[launch] for launch in own if launch in answers]),
         measured_at=its_runs[-1].measured_at,
         host=newest.host,
         run_id=newest.id,
@@ -281,12 +281,16 @@ def _told_stacks(
     for served, its_cells in groups.items():
         expected = sum(_served(cell, reference) == served for cell in unmeasured)
         whole = together(served, its_cells, expected=expected)
+        idle, loaded = whole.quality.idle, whole.quality.loaded
         told = CompatTold(
             cells=dict(whole.cells),
             chief=_read(whole.chief, reference),
             kv_tokens=whole.kv_tokens,
-            distance=whole.shift.distance if whole.shift else None,
-            distance_tolerance=whole.shift.tolerance if whole.shift else None,
+            distance=idle.distance if idle else None,
+            distance_tolerance=idle.tolerance if idle else None,
+            loaded_distance=loaded.distance if loaded else None,
+            loaded_tolerance=loaded.tolerance if loaded else None,
+            loaded_concurrency=whole.quality.concurrency,
         )
         found.append(_told_stack(stored, served, whole.state, whole.measured_at, told))
     return found

@@ -12,8 +12,10 @@ from service.domain.qualification import (
     Progress,
     Role,
     Step,
+    Way,
     next_step,
     require_step,
+    way_of,
 )
 from service.domain.stack import SwapScope
 from service.domain.stack_difference import changed_components, widest_scope
@@ -33,6 +35,7 @@ from service.store.qualifications import Qualification
 from service.store.stacks import StoredStack
 
 STEP_OF = {
+    Phase.TOGETHER: Step.MEASURE,
     Phase.BEFORE: Step.MEASURE_BEFORE,
     Phase.AFTER: Step.MEASURE_AFTER,
     Phase.RESTORED: Step.MEASURE_RESTORED,
@@ -44,6 +47,23 @@ class OneHostError(ValueError):
 
     def __init__(self, host: str) -> None:
         super().__init__(f"{host} cannot be its own control: name a host that is not changed")
+
+
+class NoControlError(ValueError):
+    """What needs a reboot is measured beside a host that is not changed."""
+
+    def __init__(self) -> None:
+        super().__init__("name a control: a host that is not changed while the canary is")
+
+
+class RebootError(ValueError):
+    """Stacks that differ in what needs a reboot cannot take turns on one host."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"{', '.join(names)} need a reboot, so both stacks cannot take turns on one host: "
+            "measure a crossover"
+        )
 
 
 class SameStackError(ValueError):
@@ -70,29 +90,50 @@ class WrongHostError(ValueError):
 def open_qualification(
     session: WriteSession, order: QualificationOrder, *, who: str, now: datetime
 ) -> QualificationRead:
-    """Open a qualification. Raises OneHostError and SameStackError."""
+    """Open a qualification.
+
+    Raises OneHostError, SameStackError, NoControlError and RebootError.
+    """
     if order.canary == order.control:
         raise OneHostError(order.canary)
     if order.from_stack.key == order.to_stack.key:
         raise SameStackError(order.from_stack.stack.name)
+    way = _way(order)
     both = (order.from_stack, order.to_stack)
     stacks.keep(
         session, [StoredStack(each.stack, each.chip, each.built_at) for each in both], now=now
     )
-    content = QualificationContent(plan=order.plan, canary=order.canary, control=order.control)
+    content = QualificationContent(
+        plan=order.plan,
+        canary=order.canary,
+        control=order.control if way is Way.CROSSOVER else None,
+        way=way,
+    )
+    first = next_step(_progress(session, content))
     new = Qualification(
         id=uuid4(),
         from_stack_key=order.from_stack.key,
         to_stack_key=order.to_stack.key,
-        state=Step.MEASURE_BEFORE.value,
+        state=first.value,
         content=content.model_dump(mode="json"),
         created_at=now,
         created_by=who,
         changed_at=now,
     )
     qualifications.keep(session, new)
-    _audit(session, new.id, Step.MEASURE_BEFORE, "opened", who=who, now=now)
+    _audit(session, new.id, first, f"opened, {way}", who=who, now=now)
     return read_qualification(session, new.id)
+
+
+def _way(order: QualificationOrder) -> Way:
+    changes = changed_components(order.from_stack.stack, order.to_stack.stack)
+    way = order.way or way_of(widest_scope(changes))
+    if way is Way.CROSSOVER and order.control is None:
+        raise NoControlError
+    reboot = [each.name for each in changes if each.scope is SwapScope.HOST and not each.recorded]
+    if way is Way.INTERLEAVED and reboot:
+        raise RebootError(reboot)
+    return way
 
 
 def read_qualification(session: ReadSession, qualification_id: UUID) -> QualificationRead:
@@ -110,15 +151,17 @@ def measure_phase(
 ) -> QualificationRead:
     """Keep which sessions measure a phase; asked again while they run, others take their place.
 
-    Raises UnknownQualificationError, UnknownSessionError, WrongStepError and WrongHostError.
+    Raises UnknownQualificationError, UnknownSessionError, WrongStepError, NoControlError and
+    WrongHostError.
     """
     found = qualifications.read(session, qualification_id, lock=True)
     content = _content(found)
     require_step(STEP_OF[told.phase], _progress(session, content))
-    named = {
-        Role.CANARY: (told.canary, content.canary),
-        Role.CONTROL: (told.control, content.control),
-    }
+    named = {Role.CANARY: (told.canary, content.canary)}
+    if content.control is not None:
+        if told.control is None:
+            raise NoControlError
+        named[Role.CONTROL] = (told.control, content.control)
     for session_id, host in named.values():
         if sessions.read(session, session_id).host != host:
             raise WrongHostError(session_id, host)
@@ -186,6 +229,7 @@ def _progress(session: ReadSession, content: QualificationContent) -> Progress:
         changed=content.changed is not None,
         decision=content.decision,
         rolled_back=content.rolled_back is not None,
+        way=content.way,
     )
 
 

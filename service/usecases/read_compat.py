@@ -21,10 +21,11 @@ from service.formats.compat import (
     CompatPivotSquare,
     CompatTold,
 )
+from service.formats.compat_words import Said, said
 from service.store import compat, conditions, stacks
 from service.store.compat import CompatFilter, HistoryRow, PivotSquare, ToldStack
 from service.store.database import ReadSession
-from service.usecases.declare_constraints import constraints_in_force
+from service.usecases.declare_constraints import constraints_in_force, words_of
 from service.usecases.derive_compat import compat_rule
 from service.usecases.read_runs import CursorError
 
@@ -86,11 +87,13 @@ def read_history(
     """Return what became of a cell, stack by stack. Raises UnknownConditionError."""
     condition = conditions.read(session, condition_key)
     found = compat.history(session, condition_key, component=component, limit=PAST)
+    turning = where_it_turned(found, component)
     return CompatHistory(
         condition_key=condition_key,
         title=title(condition),
         component=component,
-        sentence=sentence(found, component),
+        sentence=turning.en,
+        said=turning,
         past=tuple(
             CompatPast(
                 stack_key=each.cell.stack_key,
@@ -104,20 +107,19 @@ def read_history(
     )
 
 
-def sentence(found: Sequence[HistoryRow], component: str | None) -> str:
+def where_it_turned(found: Sequence[HistoryRow], component: str | None) -> Said:
     """Return where a history turned, in a sentence: 'worked until xre 5.19.0.0 (…)'."""
     until = turned(_told(each) for each in found)
     worked, broken = until.last_worked, until.first_broken
-    if worked is None and broken is None:
-        return "never tested"
     if worked is None:
-        return f"never worked; broken at {broken.layer} in {broken.stack_name}" if broken else ""
+        if broken is None:
+            return said("history.never tested")
+        return said("history.never worked", layer=str(broken.layer), stack=broken.stack_name)
+    named = _named(worked, component)
     if broken is None:
-        return f"works in the newest that was tested, {_named(worked, component)}"
-    return (
-        f"worked until {_named(worked, component)}; "
-        f"broken at {broken.layer} since {_named(broken, component)}"
-    )
+        return said("history.works", worked=named)
+    since = _named(broken, component)
+    return said("history.turned", worked=named, layer=str(broken.layer), broken=since)
 
 
 def _versions(found: Iterable[str]) -> tuple[str, ...]:
@@ -150,12 +152,12 @@ def _square(place: tuple[str, str], found: Collection[PivotSquare]) -> CompatPiv
 
 def _contradictions(
     state: CompatState, versions: Mapping[str, str], declared: Sequence[Constraint]
-) -> tuple[str, ...]:
+) -> tuple[Said, ...]:
     """Say which declared constraints a stack works against."""
     if state not in {CompatState.WORKS, CompatState.REGRESSED}:
         return ()
     return tuple(
-        f"works, though {each.name} declares: {each} ({each.source})"
+        said("contradiction", name=each.name, words=words_of(each), source=each.source)
         for each in violated(declared, versions)
     )
 
@@ -163,6 +165,7 @@ def _contradictions(
 def _entry(
     found: ToldStack, components: Mapping[str, str], declared: Sequence[Constraint]
 ) -> CompatEntry:
+    odd = _contradictions(CompatState(found.state), components, declared)
     return CompatEntry(
         stack_key=found.stack_key,
         stack_name=found.name,
@@ -174,7 +177,8 @@ def _entry(
         measured_at=found.measured_at,
         told=CompatTold.model_validate(found.told or {}),
         components=dict(components),
-        contradictions=_contradictions(CompatState(found.state), components, declared),
+        contradictions=tuple(each.en for each in odd),
+        contradicted=odd,
     )
 
 

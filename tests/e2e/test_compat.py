@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,16 @@ pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1200)]
 OLD, NEW = "cpu-sglang-0.5.18", "cpu-sglang-0.5.23"
 # A package of that name, found before the installed one: whoever imports it breaks.
 WRONG = 'raise ImportError("cannot import name AutoProcessor from transformers 4.0.0")\n'
-MEASURED_S = 600
+MEASURED_S = 1000
+# The largest load of the plan: its one cell's concurrency.
+SATURATED = 2
 STACK = TypeAdapter(Stack)
 
 
 @pytest.fixture
 def embedded(tmp_path: Path) -> Iterator[tuple[Stage, Client]]:
     port = free_port()
-    stage = Stage(tmp_path, {"KUNLINE_URL": f"http://127.0.0.1:{port}"})
+    stage = Stage(tmp_path, {"KUNLINE_URL": f"http://127.0.0.1:{port}", "KUNLINE_POLL_S": "0.5"})
     words = ("up", "--runner", "--port", str(port), "--data-dir", str(tmp_path / "data"))
     stage.module("up", "service.cli", *words)
     try:
@@ -63,10 +65,12 @@ def test_the_table_is_right_in_every_cell_and_the_advisor_with_it(
 ) -> None:
     stage, client = embedded
     plan = matrix.plans.named("smoke")
-    for names in ([OLD, NEW], ["cpu-wrong"]):
-        measure(client, session_upload(plan_session(matrix, plan, stacks=names)))
+    uploads = [
+        session_upload(plan_session(matrix, plan, stacks=names))
+        for names in ([OLD, NEW], ["cpu-wrong"])
+    ]
     drifted = drifting(session_upload(plan_session(matrix, plan, stacks=[OLD])))
-    measure(client, drifted)
+    measure(client, [*uploads, drifted])
     kunline(stage, "baseline", "pin", OLD, "--why", "the older one", "--json")
 
     _, told = kunline(stage, "compat", "show", "--format", "json")
@@ -76,6 +80,8 @@ def test_the_table_is_right_in_every_cell_and_the_advisor_with_it(
     assert lines[NEW]["state"] in {"works", "works, regressed"}
     assert lines[NEW]["told"]["kv_tokens"] > 0
     assert lines[NEW]["told"]["distance"] is not None
+    assert lines[NEW]["told"]["loaded_concurrency"] == SATURATED
+    assert lines[NEW]["told"]["loaded_distance"] is not None
     assert lines["cpu-wrong"]["state"] == "broken"
     assert "AutoProcessor" in lines["cpu-wrong"]["told"]["chief"]["finding"]
     assert (lines["drifted"]["state"], lines["drifted"]["told"]["chief"]["layer"]) == (
@@ -87,12 +93,18 @@ def test_the_table_is_right_in_every_cell_and_the_advisor_with_it(
     assert answer(stage, NEW)[0] in {0, 3, 4}
 
 
-def measure(client: Client, upload: SessionUpload) -> None:
-    for content in upload.artefacts.values():
-        client.put_artefact(content)
-    session = client.submit(upload.order, idempotency_key=os.urandom(8).hex())
+def measure(client: Client, uploads: Sequence[SessionUpload]) -> None:
+    """Order sessions one behind the other, and wait for the last of them."""
+    ordered = []
+    for upload in uploads:
+        for content in upload.artefacts.values():
+            client.put_artefact(content)
+        session = client.submit(upload.order, idempotency_key=os.urandom(8).hex())
+        ordered.append(session.id)
     wait_until(
-        lambda: client.session(session.id).state == "finished", MEASURED_S, "a session is measured"
+        lambda: all(client.session(each).state == "finished" for each in ordered),
+        MEASURED_S,
+        "all sessions are measured",
     )
 
 

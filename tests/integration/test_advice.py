@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from service.domain.audit import Noun
 from service.domain.layer import Layer
+from service.formats.orders import JobOrder
 from service.formats.reports import Broken
 from service.store import audits
 from service.store.database import reading
@@ -226,10 +227,53 @@ def test_what_people_ask_about_is_proposed_first_and_within_the_budget(http: Tes
     check(http, to_stack=SLOW.name)
 
     told = get(http, "/compat/plan", budget_s=8 * 3600)
-    little = get(http, "/compat/plan", budget_s=4000)
+    little = get(http, "/compat/plan", budget_s=int(told["proposals"][0]["seconds"]) + 1)
 
     names = [each["name"] for each in told["proposals"]]
     assert names == [f"{OLD.name} → {ORDERED.name}", f"{OLD.name} → {OLD.name}+torch=2.10.0"]
     assert "asked 3 times, 2 of 2 cells open" in told["proposals"][0]["why"]
     assert told["proposals"][0]["command"].startswith("kunline run demo --stack")
     assert ([each["name"] for each in little["proposals"]], little["left"]) == (names[:1], 1)
+
+
+def timed(engine: Engine, job: JobOrder, *, start_up_s: float, load_s: float) -> None:
+    """Do a job whose launch and loads took so long, each with an overhead of a second a repeat."""
+    told = builders.launch_report(job, launch_id=job.job_id)
+    path.tell_launch(engine, told.model_copy(update={"start_up_s": start_up_s}))
+    for cell in range(len(job.launch.cells)):
+        run = builders.run_report(job, cell=cell, launch_id=job.job_id)
+        values = {**run.values, "duration": (load_s,) * len(run.seeds)}
+        path.report(engine, run.model_copy(update={"values": values}))
+    path.finish(engine, job)
+
+
+def test_what_is_proposed_takes_the_card_time_that_it_took_before(
+    engine: Engine, http: TestClient
+) -> None:
+    path.submit(engine, dated(builders.session_order(arms=(OLD,) * 2, baseline=None)))
+    for start_up_s in (20.0, 24.0):
+        timed(engine, path.claimed(engine), start_up_s=start_up_s, load_s=9.0)
+    path.submit(engine, builders.session_order(arms=(ORDERED,), baseline=None), "last")
+    check(http, to_stack=ORDERED.name)
+
+    (told,) = get(http, "/compat/plan", budget_s=8 * 3600)["proposals"]
+
+    # Two stacks, two launches each as last time: start-up, and three repeats of both cells.
+    assert told["assumed"] == 0
+    assert told["seconds"] == pytest.approx(2 * 2 * (22 + 2 * 3 * (9 + 1)))
+
+
+def test_what_nobody_measured_is_planned_with_a_fixed_cost_and_says_so(
+    engine: Engine, http: TestClient
+) -> None:
+    path.do_session(engine, dated(builders.session_order(arms=(OLD,), baseline=None)))
+    path.submit(engine, builders.session_order(arms=(ORDERED,), baseline=None), "last")
+    check(http, to_stack=ORDERED.name)
+
+    (told,) = get(http, "/compat/plan", budget_s=8 * 3600)["proposals"]
+
+    assert told["assumed"] == 2
+    assert told["seconds"] == 2 * 3 * (120 + 2 * 180)
+    assert told["said"]["zh"] == (
+        f"{OLD.name} → {ORDERED.name}：被询问 1 次，2 个单元中有 2 个尚无结论"
+    )

@@ -1,5 +1,6 @@
 """The compatibility table says of each cell what its stored runs say, and no more."""
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -9,8 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, delete
 
+from service.cli.advice import page as page_of
+from service.cli.dossier_words import Language
 from service.domain.layer import Layer
-from service.formats.reports import Broken
+from service.formats.advice import AdviceRead
+from service.formats.reports import Broken, LoadedAnswer
 from service.formats.withdrawals import WithdrawalOrder
 from service.store.database import reading, writing
 from service.store.runs import RunFilter
@@ -113,6 +117,45 @@ def test_a_drifted_stack_is_untested_and_says_why(http: TestClient) -> None:
 
     assert [cell["state"] for cell in told["cells"]] == ["untested", "untested"]
     assert {cell["finding"] for cell in told["cells"]} == {"stack drift: torch 2.9.1 ≠ 2.8.0"}
+
+
+@pytest.mark.parametrize(
+    ("loaded", "word"),
+    [
+        pytest.param((-2.0, -3.001), "alike", id="alike"),
+        pytest.param((-2.0, -3.5), "moved", id="moved at saturation alone"),
+    ],
+)
+def test_the_quality_is_told_idle_and_at_saturation(
+    engine: Engine, http: TestClient, loaded: tuple[float, ...], word: str
+) -> None:
+    path.submit(engine, dated(builders.session_order(arms=(OLD, NEW) * 2)))
+    while (job := path.claim(engine)) is not None:
+        theirs = loaded if job.stack.stack.name == NEW.name else (-2.0, -3.0)
+        told = builders.launch_report(
+            job,
+            launch_id=job.job_id,
+            answer=(-2.0, -3.0),
+            loaded_answer=LoadedAnswer(concurrency=4, log_probabilities=theirs),
+        )
+        path.tell_launch(engine, told)
+        for cell in range(len(job.launch.cells)):
+            path.report(engine, builders.run_report(job, cell=cell, launch_id=job.job_id))
+        path.finish(engine, job)
+    pin(engine, OLD)
+
+    (entry,) = get(http, "/compat", stack=NEW.key)["entries"]
+    body = {"from_stack": OLD.name, "to_stack": NEW.name}
+    advice = http.post("/api/v1/compat/check", json=body).json()
+
+    told_of = entry["told"]
+    assert (told_of["distance"], told_of["loaded_concurrency"]) == (0.0, 4)
+    assert told_of["loaded_distance"] == pytest.approx(-3.0 - loaded[1])
+    assert told_of["loaded_tolerance"] == 0.01
+    assert advice["answer"] == ("yes, with costs" if word == "moved" else "yes")
+    assert {cell["loaded_concurrency"] for cell in advice["cells"]} == {4}
+    page = page_of(AdviceRead.model_validate_json(json.dumps(advice)), Language.ZH)
+    assert ("4 并发时回答偏移 0.5 nat/token" in page) == (word == "moved")
 
 
 @pytest.mark.usefixtures("measured")

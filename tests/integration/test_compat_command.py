@@ -102,6 +102,31 @@ def test_the_table_is_written_in_every_layout(address: str, layout: str, first: 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        pytest.param(["show"], "不可用", id="a state"),
+        pytest.param(["show", "--format", "html"], '<html lang="zh-CN">', id="a page"),
+        pytest.param(["show", "--stack", SLOW.name], "tpot_p50 劣化 +50.0 %", id="one stack"),
+        pytest.param(
+            ["show", "--cell", builders.condition(concurrency=1).key],
+            "最新测过的 cpu-0.5.19 可用",
+            id="a history",
+        ),
+        pytest.param(
+            ["check", "--from", OLD.name, "--to", SLOW.name],
+            "可以，但有代价：2 个单元中有 2 个变差",
+            id="an upgrade",
+        ),
+        pytest.param(["plan"], "卡时", id="a plan"),
+    ],
+)
+def test_everything_is_said_in_chinese(address: str, words: list[str], told: str) -> None:
+    _, out = run(address, *words, "--lang", "zh")
+
+    assert told in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
         pytest.param(["--stack", SLOW.name], "tpot_p50 worse by +50.0 %", id="one stack"),
         pytest.param(["--by", "sglang", "--by", "torch"], "sglang \\ torch", id="turned"),
         pytest.param(

@@ -13,7 +13,7 @@ from service.domain.advice import (
     measuring,
     standing,
 )
-from service.domain.answer import Shift
+from service.domain.answer import Quality, Shift
 from service.domain.cell import Cell
 from service.domain.compat import (
     CellCompat,
@@ -65,9 +65,13 @@ def worse(by: float) -> Worst:
 
 def test_a_stack_is_as_bad_as_its_worst_cell_and_counts_them_all() -> None:
     cells = [
-        cell(CompatState.WORKS, kv_tokens=900, shift=Shift(0.001, 0.01)),
+        cell(CompatState.WORKS, kv_tokens=900, quality=Quality(Shift(0.001, 0.01))),
         cell(CompatState.REGRESSED, worst=worse(0.1), kv_tokens=700),
-        cell(CompatState.REGRESSED, worst=worse(0.3), shift=Shift(0.02, 0.01)),
+        cell(
+            CompatState.REGRESSED,
+            worst=worse(0.3),
+            quality=Quality(Shift(0.02, 0.01), Shift(0.03, 0.01), 8),
+        ),
     ]
 
     found = together(SERVED, cells, expected=2)
@@ -80,7 +84,7 @@ def test_a_stack_is_as_bad_as_its_worst_cell_and_counts_them_all() -> None:
     }
     assert found.chief.worst == worse(0.3)
     assert found.kv_tokens == 700
-    assert found.shift == Shift(0.02, 0.01)
+    assert found.quality == Quality(Shift(0.02, 0.01), Shift(0.03, 0.01), 8)
 
 
 def test_the_lowest_broken_layer_speaks_for_a_stack() -> None:

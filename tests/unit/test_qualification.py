@@ -1,5 +1,6 @@
 """A qualification goes step by step, and its dossier says the same in both languages."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from string import Formatter
 from uuid import UUID
@@ -16,9 +17,11 @@ from service.domain.qualification import (
     Phase,
     Progress,
     Step,
+    Way,
     WrongStepError,
     next_step,
     require_step,
+    way_of,
 )
 from service.domain.stack import SwapScope
 from service.domain.stack_difference import ComponentChange
@@ -36,7 +39,7 @@ from tests.golden_file import assert_golden
 
 AT = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 ANN = DoneRead(by="ann", at=AT, note="driver 5.0.21.26, rebooted at 08:40")
-BEFORE, AFTER, RESTORED = Phase
+_, BEFORE, AFTER, RESTORED = Phase
 
 
 @pytest.mark.parametrize(
@@ -76,6 +79,36 @@ def test_what_was_done_says_what_is_next(
     require_step(step, progress)
 
 
+@pytest.mark.parametrize(
+    ("scope", "way"),
+    [
+        pytest.param(None, Way.INTERLEAVED, id="nothing is to be restarted"),
+        pytest.param(SwapScope.PROCESS, Way.INTERLEAVED, id="a process"),
+        pytest.param(SwapScope.CONTAINER, Way.INTERLEAVED, id="a container"),
+        pytest.param(SwapScope.HOST, Way.CROSSOVER, id="the host"),
+    ],
+)
+def test_only_what_needs_a_reboot_is_crossed(scope: SwapScope | None, way: Way) -> None:
+    assert way_of(scope) is way
+
+
+@pytest.mark.parametrize(
+    ("measured", "decision", "step"),
+    [
+        pytest.param([], None, Step.MEASURE, id="nothing is measured"),
+        pytest.param([Phase.TOGETHER], None, Step.DECIDE, id="an answer is there"),
+        pytest.param([Phase.TOGETHER], Decision.KEEP, Step.DONE, id="taken over"),
+        pytest.param([Phase.TOGETHER], Decision.ROLL_BACK, Step.DONE, id="not taken over"),
+    ],
+)
+def test_taking_turns_needs_no_change_and_no_way_back(
+    measured: list[Phase], decision: Decision | None, step: Step
+) -> None:
+    progress = Progress(measured, False, decision, rolled_back=False, way=Way.INTERLEAVED)
+
+    assert next_step(progress) is step
+
+
 def test_a_step_that_is_not_next_is_refused_by_name() -> None:
     with pytest.raises(WrongStepError, match="the next step is to measure before"):
         require_step(Step.CHANGE, Progress([], changed=False, decision=None, rolled_back=False))
@@ -96,6 +129,7 @@ def test_every_answer_outcome_scope_and_point_has_a_word() -> None:
         *(f"answer {each}" for each in Answer),
         *(f"outcome {each}" for each in Outcome),
         *(f"scope {each}" for each in SwapScope),
+        *(f"{part} {each}" for each in Way for part in ("hosts", "rule")),
         *(f"point {point}" for points in CHECKLIST.values() for point in points),
     }
 
@@ -197,6 +231,23 @@ PAGES = {
         not_tested=("tiny 8×P800 tp8 64→16",),
     ),
 }
+
+
+def in_turn(found: DossierRead) -> DossierRead:
+    """Return a dossier of two stacks that took turns on one host."""
+    about = found.qualification
+    change = replace(about.changes[0], name="sglang", layer=Layer.SERVER, scope=SwapScope.PROCESS,
+                     baseline="0.5.18", candidate="0.5.23")  # fmt: skip
+    content = about.content.model_copy(
+        update={"way": Way.INTERLEAVED, "control": None, "changed": None}
+    )
+    cells = [each.model_copy(update={"control": None, "launches": (3, 3)}) for each in found.cells]
+    update = {"changes": (change,), "scope": SwapScope.PROCESS, "content": content}
+    qualification = about.model_copy(update=update)
+    return found.model_copy(update={"qualification": qualification, "cells": tuple(cells)})
+
+
+PAGES["in_turn"] = in_turn(dossier(Answer.COSTS, (SLOWER,), decision=Decision.ROLL_BACK))
 
 
 @pytest.mark.parametrize("language", Language)
