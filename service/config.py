@@ -5,9 +5,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from service.domain.confirm import EACH, NIGHTLY, Budget, Cost
 from service.domain.job import Leasing
 from service.formats.wrong_settings import told
 
@@ -40,6 +49,11 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Address the API listens on.")
     port: int = Field(default=8000, ge=1, le=65535)
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://[^\s]+)?$",
+        description="Where people open the dashboard; empty: notifications have no links.",
+    )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Host names a request may name besides loopback, by commas."
     )
@@ -50,6 +64,19 @@ class Settings(BaseSettings):
     sweep_every_s: PositiveFloat = Field(default=5.0, description="How often leases are looked at.")
     resend_after_s: PositiveFloat = Field(
         default=60.0, description="A job queued so long is announced to its runners again."
+    )
+    confirm: bool = Field(default=True, description="Measure suspicions again without being asked.")
+    confirm_night_launches: NonNegativeInt = Field(
+        default=NIGHTLY.launches, description="Launches of all confirms in 24 hours."
+    )
+    confirm_night_card_s: NonNegativeFloat = Field(
+        default=NIGHTLY.card_s, description="Card-seconds of all confirms in 24 hours."
+    )
+    confirm_launches: NonNegativeInt = Field(
+        default=EACH.launches, description="Launches spent on one event at most."
+    )
+    confirm_card_s: NonNegativeFloat = Field(
+        default=EACH.card_s, description="Card-seconds spent on one event at most."
     )
     request_bytes_max: PositiveInt = Field(
         default=32 * 2**20, description="The largest request body that is read."
@@ -80,3 +107,12 @@ class Settings(BaseSettings):
     def leasing(self) -> Leasing:
         """How long claims last and how often a job is tried."""
         return Leasing(timedelta(seconds=self.lease_s), self.attempts_max)
+
+    @property
+    def budget(self) -> Budget:
+        """What confirms may cost, and whether they begin by themselves."""
+        return Budget(
+            night=Cost(self.confirm_night_launches, self.confirm_night_card_s),
+            each=Cost(self.confirm_launches, self.confirm_card_s),
+            automatic=self.confirm,
+        )

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from fastapi import FastAPI
@@ -14,9 +15,12 @@ from fastapi.responses import HTMLResponse
 from service.api import (
     advice,
     artefacts,
+    attributions,
     baselines,
     comparisons,
     compat,
+    confirms,
+    curves,
     errors,
     events,
     gates,
@@ -31,12 +35,15 @@ from service.api import (
     qualifications,
     runners,
     runs,
+    scaling,
     schedules,
     screens,
     series,
     sessions,
     stacks,
+    tokens,
     waivers,
+    webhooks,
     withdrawals,
 )
 from service.api.access import LOOPBACK, Remembered
@@ -77,7 +84,13 @@ NOUNS = (
     schedules,
     gates,
     waivers,
+    confirms,
     incidents,
+    attributions,
+    webhooks,
+    tokens,
+    scaling,
+    curves,
 )
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {
@@ -119,6 +132,7 @@ def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> Fas
     app.state.remembered = Remembered()
     app.state.storing = storing
     app.state.followed = events.Followed()
+    app.state.judging = Lock()
     # What runners send most often is looked up first.
     app.include_router(runs.straight, prefix=PREFIX)
     for noun in NOUNS:

@@ -26,8 +26,13 @@ from service.domain.stack import UnknownComponentError
 from service.domain.waiver import WaiverTimeError
 from service.formats.problems import MEDIA_TYPE, FieldProblem, Problem
 from service.store.artefacts import ArtefactFileMissingError, UnknownArtefactError
+from service.store.attributions import UnknownAttributionError
+from service.store.baseline_moves import UnknownMoveError
+from service.store.baseline_rules import UnknownRuleError
+from service.store.card_leases import CardsLeasedError
 from service.store.ci_gates import UnknownGateError
 from service.store.conditions import UnknownConditionError
+from service.store.confirms import UnknownConfirmError
 from service.store.database import words_of
 from service.store.events import UnknownEventError
 from service.store.incidents import UnknownIncidentError
@@ -42,9 +47,12 @@ from service.store.sessions import UnknownSessionError
 from service.store.stacks import UnknownStackError
 from service.store.tokens import UnknownTokenError
 from service.store.waivers import UnknownWaiverError
+from service.store.webhooks import UnknownWebhookError
 from service.usecases.admit import ScopeMissingError, TokenMissingError, TokenRefusedError
 from service.usecases.compare_stored import NothingMeasuredError, UnlikeKindsError
 from service.usecases.declare_constraints import UnknownConstraintError
+from service.usecases.deliver import AbsentVariableError
+from service.usecases.hand_out_token import FirstTokenError
 from service.usecases.import_runs import UnknownImportError
 from service.usecases.issue_token import TokenNameTakenError
 from service.usecases.keep_artefact import (
@@ -53,14 +61,21 @@ from service.usecases.keep_artefact import (
     ArtefactUnreadableError,
     DigestMismatchError,
 )
+from service.usecases.keep_attribution import AttributionStateError
+from service.usecases.keep_rule import RuleTakenError
 from service.usecases.keep_schedule import TooManySchedulesError
-from service.usecases.pin_baseline import FrozenBaselineError, NothingToPinError
+from service.usecases.keep_webhook import WebhookRemovedError, WebhookTakenError
+from service.usecases.move_baseline import FrozenBaselineError
+from service.usecases.pin_baseline import NothingToPinError
 from service.usecases.qualify import (
+    NoControlError,
     OneHostError,
+    RebootError,
     SameStackError,
     UntickedError,
     WrongHostError,
 )
+from service.usecases.read_curves import NotALatencyError
 from service.usecases.read_dossier import NotMeasuredError
 from service.usecases.read_matrix import NotJudgedError
 from service.usecases.read_runs import CursorError
@@ -68,6 +83,7 @@ from service.usecases.renew_lease import LeaseLostError
 from service.usecases.report_run import CellNotInJobError
 from service.usecases.submit_session import KeyReusedError, RepeatedCellError
 from service.usecases.triage_incident import EventNotComparableError
+from service.usecases.undo_move import MovedOnError
 from service.usecases.withdraw_run import (
     AlreadyWithdrawnError,
     NotWithdrawnError,
@@ -87,25 +103,33 @@ class PathMismatchError(ValueError):
 
 
 STATUS: dict[type[Exception], int] = {
+    AbsentVariableError: 409,
     AlreadyWithdrawnError: 409,
     ArtefactFileMissingError: 410,
     ArtefactTooLargeError: 413,
     ArtefactUnreadableError: 422,
     ArtefactsTooLargeError: 413,
+    AttributionStateError: 409,
     CellNotInJobError: 422,
     CursorError: 422,
     DigestMismatchError: 422,
     EventNotComparableError: 422,
+    FirstTokenError: 409,
     FrozenBaselineError: 409,
     IncidentStateError: 409,
     KeyReusedError: 409,
     LeaseLostError: 409,
+    CardsLeasedError: 409,
+    MovedOnError: 409,
+    NotALatencyError: 422,
     NotJudgedError: 422,
     NotMeasuredError: 409,
     NotWithdrawnError: 409,
     NothingMeasuredError: 404,
     NothingToPinError: 404,
+    NoControlError: 422,
     OneHostError: 422,
+    RebootError: 422,
     PathMismatchError: 422,
     PolicyError: 422,
     ReleaseTextError: 400,
@@ -113,6 +137,7 @@ STATUS: dict[type[Exception], int] = {
     RepeatedCellError: 422,
     ReplacedRunError: 409,
     ReplacementError: 422,
+    RuleTakenError: 409,
     SameStackError: 422,
     ScopeMissingError: 403,
     StaleTokenError: 409,
@@ -122,8 +147,10 @@ STATUS: dict[type[Exception], int] = {
     TooManySchedulesError: 409,
     TransitionError: 409,
     UnknownArtefactError: 404,
+    UnknownAttributionError: 404,
     UnknownComponentError: 422,
     UnknownConditionError: 404,
+    UnknownConfirmError: 404,
     UnknownConstraintError: 404,
     UnknownEventError: 404,
     UnknownGateError: 404,
@@ -132,8 +159,10 @@ STATUS: dict[type[Exception], int] = {
     UnknownJobError: 404,
     UnknownLaunchError: 404,
     UnknownMetricError: 404,
+    UnknownMoveError: 404,
     UnknownProtocolError: 404,
     UnknownQualificationError: 404,
+    UnknownRuleError: 404,
     UnknownRunError: 404,
     UnknownRunnerError: 404,
     UnknownScheduleError: 404,
@@ -141,11 +170,14 @@ STATUS: dict[type[Exception], int] = {
     UnknownStackError: 404,
     UnknownTokenError: 404,
     UnknownWaiverError: 404,
+    UnknownWebhookError: 404,
     UnlikeKindsError: 422,
     UntickedError: 422,
     WrongHostError: 422,
     WrongStepError: 409,
     WaiverTimeError: 422,
+    WebhookRemovedError: 409,
+    WebhookTakenError: 409,
 }
 
 # A database that is away, busy or stopping is worth another try; nothing was stored.

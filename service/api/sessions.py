@@ -4,11 +4,13 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from service.api.access import MayRead, MayRun
 from service.api.callers import name_of
 from service.api.door import Opened
+from service.api.matrix import keep, rule_of
+from service.api.unchanged import tagged
 from service.domain.audit import Act, Noun
 from service.domain.token import Caller
 from service.formats.comparisons import SessionVerdicts
@@ -16,10 +18,10 @@ from service.formats.sessions import SessionOrder, SessionRead
 from service.store.database import WriteSession
 from service.usecases.announce import announce_next
 from service.usecases.cancel_session import cancel_session
-from service.usecases.judge_session import judge_session
 from service.usecases.note_act import note_act
 from service.usecases.read_sessions import list_sessions, read_session
 from service.usecases.submit_session import submit_session
+from service.usecases.whole_answers import verdicts_of_session
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
@@ -79,14 +81,19 @@ def cancel(door: Opened, caller: MayRun, session_id: UUID) -> SessionRead:
         return read_session(session, session_id)
 
 
-@router.get("/{session_id}/verdicts")
+@router.get("/{session_id}/verdicts", response_model=SessionVerdicts)
 def verdicts(
+    request: Request,
     door: Opened,
     _: MayRead,
     session_id: UUID,
     baseline: StackKey = None,
     channel: Channel = "main",
-) -> SessionVerdicts:
-    """Judge each cell of the session's candidate stacks against its baseline."""
+) -> Response:
+    """Judge each cell of the session's candidates against baseline and last accepted stack."""
     with door.reading() as session:
-        return judge_session(session, session_id, baseline=baseline, channel=channel)
+        found = verdicts_of_session(
+            session, session_id, baseline=baseline, channel=channel, rule=rule_of(request)
+        )
+    keep(door, [found.fresh] if found.fresh else [])
+    return tagged(request, found.text)

@@ -9,9 +9,10 @@ from service.formats.messages import Message
 TAG_BYTES = 16
 
 
-def tagged(request: Request, message: Message) -> Response:
-    """Return a message with its tag, or 304 where the caller has it already."""
-    content = message.model_dump_json().encode()
+def tagged(request: Request, message: Message | str) -> Response:
+    """Return a message, or its JSON, with its tag; or 304 where the caller has it already."""
+    text = message if isinstance(message, str) else message.model_dump_json()
+    content = text.encode()
     tag = f'"{blake2b(content, digest_size=TAG_BYTES).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     known = request.headers.get("if-none-match", "").removeprefix("W/")

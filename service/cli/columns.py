@@ -1,6 +1,7 @@
 """Tables as aligned plain text, the same on a terminal, in a pipe and in a log."""
 
 from collections.abc import Sequence
+from unicodedata import combining, east_asian_width
 
 GAP = "  "
 
@@ -10,16 +11,30 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     numeric = [
         bool(rows) and all(_is_number(row[column]) for row in rows) for column in range(len(header))
     ]
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    widths = [max(_width(row[column]) for row in (header, *rows)) for column in range(len(header))]
     return "\n".join(_line(row, widths, numeric) for row in (header, *rows))
 
 
 def _line(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
     cells = (
-        text.rjust(width) if right else text.ljust(width)
+        _padded(text, width, right=right)
         for text, width, right in zip(row, widths, numeric, strict=True)
     )
     return GAP.join(cells).rstrip()
+
+
+def _padded(text: str, width: int, *, right: bool) -> str:
+    missing = " " * (width - _width(text))
+    return missing + text if right else text + missing
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        2 if east_asian_width(each) in "WF" else 0 if combining(each) else 1 for each in text
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -10,8 +10,10 @@ from typer.core import TyperGroup
 from service.cli import serve
 from service.cli.attribute import attribute
 from service.cli.baseline import baselines
+from service.cli.bundle import bundles
 from service.cli.compare import compare
 from service.cli.compat import compats
+from service.cli.confirm import confirms
 from service.cli.connection import complain
 from service.cli.demo import demo
 from service.cli.detect import detect
@@ -25,12 +27,14 @@ from service.cli.import_ import import_results
 from service.cli.incident import incidents
 from service.cli.matrix import check
 from service.cli.noise import noise
+from service.cli.notify import webhooks
 from service.cli.plan import plan
 from service.cli.preflight import preflight
 from service.cli.qualify import qualify
 from service.cli.read import read
 from service.cli.run import run
 from service.cli.runs import runs
+from service.cli.scaling import scalings
 from service.cli.schedule import schedules
 from service.cli.session import sessions
 from service.cli.stack import stacks
@@ -105,13 +109,17 @@ main.add_typer(waivers, name="waiver")
 main.add_typer(matrix, name="matrix")
 main.add_typer(runs, name="runs")
 main.add_typer(events, name="events")
+main.add_typer(confirms, name="confirm")
 main.add_typer(incidents, name="incident")
+main.add_typer(webhooks, name="notify")
 main.add_typer(stacks, name="stack")
 main.add_typer(baselines, name="baseline")
 main.add_typer(sessions, name="session")
 main.add_typer(compats, name="compat")
+main.add_typer(scalings, name="scaling")
 main.add_typer(schedules, name="schedule")
 main.add_typer(hosts, name="host")
+main.add_typer(bundles, name="bundle")
 for process in (serve.serve, serve.worker, serve.scheduler, serve.runner):
     main.command()(process)
 main.command("db", context_settings=serve.PASS_ON)(serve.database)

@@ -12,6 +12,7 @@ class Act(StrEnum):
 
     IMPORT = "import"
     PIN = "pin"
+    UNDO = "undo"
     WITHDRAW = "withdraw"
     RESTORE = "restore"
     DECLARE = "declare"
@@ -35,6 +36,8 @@ class Act(StrEnum):
     SPLIT = "split"
     REOPEN = "reopen"
     VERIFY = "verify"
+    CONFIRM = "confirm"
+    ATTRIBUTE = "attribute"
 
 
 class Noun(StrEnum):
@@ -45,12 +48,15 @@ class Noun(StrEnum):
     QUALIFICATION = "qualification"
     GATE = "gate"
     INCIDENT = "incident"
+    CONFIRM = "confirm"
     RUN = "run"
     RUNNER = "runner"
     SESSION = "session"
     SCHEDULE = "schedule"
     TOKEN = "token"
+    RULE = "rule"
     WAIVER = "waiver"
+    WEBHOOK = "webhook"
 
 
 @dataclass(frozen=True, slots=True)

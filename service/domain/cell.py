@@ -15,12 +15,16 @@ class Cell:
 
 def title(condition: Condition) -> str:
     """Return a condition in a few words for a line of a table; it does not name it uniquely."""
+    return f"{title_but_load(condition)} {_load(condition)}"
+
+
+def title_but_load(condition: Condition) -> str:
+    """Return a condition in a few words, without how many requests are under way."""
     traffic, cards = condition.traffic, condition.cards
     prefix = f" prefix {traffic.shared_prefix_tokens}" if traffic.shared_prefix_tokens else ""
     return (
         f"{condition.model.id.rpartition('/')[2]} {cards.count}×{cards.model} "
-        f"{_spread(condition)} {traffic.input_tokens}→{traffic.output_tokens}{prefix} "
-        f"{_load(condition)}"
+        f"{_spread(condition)} {traffic.input_tokens}→{traffic.output_tokens}{prefix}"
     )
 
 

@@ -115,6 +115,9 @@ def _refused(
 
 
 def _unlike(baseline: Side, candidate: Side) -> tuple[Difference, ...]:
+    # Both sides of a stored cell have the very same ones, and most comparisons are of those.
+    if baseline.condition is candidate.condition and baseline.protocol is candidate.protocol:
+        return ()
     return differences(baseline.condition, candidate.condition) + differences(
         {"protocol": baseline.protocol}, {"protocol": candidate.protocol}
     )

@@ -78,6 +78,8 @@ METRICS = MappingProxyType(
             Metric("cache_hit", Unit.RATIO, Better.HIGHER),
             Metric("kv_capacity", Unit.TOKEN, Better.HIGHER),
             Metric("hbm_peak", Unit.BYTE, Better.LOWER),
+            Metric("card_balance", Unit.RATIO, Better.HIGHER),
+            Metric("card_clock", Unit.RATIO, Better.HIGHER),
             Metric("start_up", Unit.SECOND, Better.LOWER),
         )
     }

@@ -25,6 +25,8 @@ BY_QUANTITY = MappingProxyType(
         "cache_hit": 0.05,
         "kv_capacity": 0.01,
         "hbm_peak": 0.02,
+        "card_balance": 0.20,
+        "card_clock": 0.03,
         "start_up": 0.20,
     }
 )

@@ -1,8 +1,9 @@
 """Comparisons of what is stored: per cell whether and how it changed, or why it is not judged."""
 
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
+from service.domain.creep import Creep
 from service.domain.verdict import Outcome
 from service.formats.identities import Key
 from service.formats.messages import Message
@@ -13,11 +14,40 @@ from service.formats.verdicts import ComparisonRead, DifferenceRead
 Against = Literal["control", "pinned", "stored"]
 
 
+class CreepRead(Message):
+    """A metric beyond its tolerance since the baseline, to which the last step added less.
+
+    worsening, low, high: against the baseline; step: against the last accepted stack. Ratios,
+    positive is worse.
+    """
+
+    metric: str
+    worsening: float
+    low: float
+    high: float
+    step: float
+    tolerance: float
+
+    @classmethod
+    def of(cls, creep: Creep) -> Self:
+        """Return a creep as it is answered."""
+        return cls(
+            metric=creep.metric,
+            worsening=creep.worsening,
+            low=creep.low,
+            high=creep.high,
+            step=creep.step,
+            tolerance=creep.tolerance,
+        )
+
+
 class CellComparison(Message):
     """One cell of a candidate stack against its baseline.
 
     baseline_stack_key: None where no baseline is known. resolution: what the two servers settled
-    differently by themselves, which may explain a change.
+    differently by themselves, which may explain a change. accepted: the candidate against the last
+    stack that was accepted between the two, None where there is none. creep: the metrics whose sum
+    of steps is beyond the tolerance, and no step of them.
     """
 
     condition_key: Key
@@ -33,6 +63,10 @@ class CellComparison(Message):
     candidate_launches: int
     resolution: tuple[DifferenceRead, ...]
     comparison: ComparisonRead
+    accepted_stack_key: Key | None = None
+    accepted_stack_name: str | None = None
+    accepted: ComparisonRead | None = None
+    creep: tuple[CreepRead, ...] = ()
 
 
 class SessionVerdicts(Message):

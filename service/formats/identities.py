@@ -78,6 +78,9 @@ class WheelOrder(Message):
     parts: tuple[Key, ...] = Field(min_length=1, max_length=256)
 
 
+Wheels = Annotated[tuple[WheelOrder, ...], Field(max_length=20)]
+
+
 class BuildOrder(Message):
     """How an environment is made: its hashed lock by digest, its torch, its platform plugin.
 
@@ -90,7 +93,7 @@ class BuildOrder(Message):
     lock: Key
     torch: str | None = None
     platform: str | None = None
-    wheels: tuple[WheelOrder, ...] = Field(default=(), max_length=20)
+    wheels: Wheels = ()
 
 
 # An image's name and tag without a registry's host, which a runner's settings hold.
@@ -102,14 +105,21 @@ Mount = Annotated[str, Field(pattern=r"^/[^:,]{1,300}:/[^:,]{1,300}(:ro)?$")]
 
 
 class HostOrder(Message):
-    """An environment that lies on the host already. python: its path, or its name on the path."""
+    """An environment that lies on the host already. python: its path, or its name on the path.
+
+    wheels: laid over it for a launch, each in place of what is installed under its name.
+    """
 
     kind: Literal["host"] = "host"
     python: str = Field(min_length=1, max_length=400)
+    wheels: Wheels = ()
 
 
 class ContainerOrder(Message):
-    """An image by name and digest, the Python in it, and what is mounted into it."""
+    """An image by name and digest, the Python in it, and what is mounted into it.
+
+    wheels: laid over it for a launch, each in place of what is installed under its name.
+    """
 
     kind: Literal["container"] = "container"
     image: ImageName
@@ -117,6 +127,7 @@ class ContainerOrder(Message):
     python: str = Field(default="python3", min_length=1, max_length=400)
     mounts: tuple[Mount, ...] = Field(default=(), max_length=40)
     shm_size: str = Field(default="32g", pattern=r"^[1-9]\d*[kmg]$")
+    wheels: Wheels = ()
 
 
 AnyBuild = BuildOrder | HostOrder | ContainerOrder

@@ -8,14 +8,14 @@ from service.domain.resolution import Fact
 from service.formats.artefacts import ArtefactRead
 from service.formats.identities import Key
 from service.formats.messages import Message
-from service.formats.reports import Broken, LayerFinding
+from service.formats.reports import Broken, LayerFinding, LoadedAnswer
 from service.formats.verdicts import DifferenceRead
 
 
 class LaunchRead(Message):
     """One server process. observed: versions by component name; drift: where a pin said another.
 
-    answer: mean log-probability of each prompt of the fixed set. runs: of it, in no order.
+    answer: mean log-probability of each prompt of the fixed set; loaded_answer: in a full batch.
     """
 
     id: UUID
@@ -31,5 +31,6 @@ class LaunchRead(Message):
     resolution: dict[str, Fact]
     preflight: tuple[LayerFinding, ...]
     answer: tuple[float, ...]
+    loaded_answer: LoadedAnswer | None = None
     broken: Broken | None
     artefacts: tuple[ArtefactRead, ...]

@@ -101,6 +101,7 @@ class Claim(Message):
 
     incarnation: new with each start of the runner's process, so the service knows that whatever
     an earlier life of it held is lost. chips: what it can serve on. cards: how many it owns.
+    held: their names, the same for whoever looks from this host; no two runners name one card.
     """
 
     runner: Name
@@ -110,6 +111,7 @@ class Claim(Message):
     chips: tuple[Name, ...]
     cards: PositiveInt
     version: str
+    held: tuple[Name, ...] = Field(default=(), max_length=1024)
 
 
 class Progress(Message):

@@ -16,12 +16,14 @@ class CellsTold(Message):
     """How many cells of candidate stacks there are, and what was said of them.
 
     outcomes: the number of cells with each outcome that occurs. no_alarm: those that were judged
-    and did not get worse: improved, unchanged or inconclusive.
+    and did not get worse: improved, unchanged or inconclusive. creeping: those that are worse than
+    the baseline by many steps, none of which is beyond the tolerance.
     """
 
     cells: NonNegativeInt
     no_alarm: NonNegativeInt
     outcomes: dict[Outcome, int]
+    creeping: NonNegativeInt = 0
 
 
 class RunnerSeen(Message):

@@ -118,8 +118,11 @@ def session_of(
 ) -> PlannedSession:
     """Return the session that measures some cells on some stacks, both in the order given.
 
-    Raises FileProblemsError where a stack and a condition ask for different values of one thing.
+    Raises StackChoiceError where a stack is for another chip than the plan's cards, and
+    FileProblemsError where a stack and a condition ask for different values of one thing.
     """
+    for arm in arms:
+        _require_fit(arm, file.shape)
     planned = _launches(file, cells, arms)
     return PlannedSession(
         matrix=matrix,
@@ -245,12 +248,16 @@ def _own_stacks(matrix: Matrix, file: YamlFile[PlanFile]) -> tuple[ChosenStack, 
 
 def _fitting(matrix: Matrix, plan: PlanFile, name: str) -> ChosenStack:
     stack = chosen(matrix, name)
+    _require_fit(stack, plan)
+    return stack
+
+
+def _require_fit(stack: ChosenStack, plan: PlanFile) -> None:
     if not _fits(stack.file, plan):
         raise StackChoiceError(
-            f"the stack {name} is for chip {stack.file.shape.chip}, and the plan's cards are "
-            f"{plan.cards.chip}"
+            f"the stack {stack.stack.name} is for chip {stack.file.shape.chip}, and the plan's "
+            f"cards are {plan.cards.chip}"
         )
-    return stack
 
 
 def _fits(stack: YamlFile[StackFile], plan: PlanFile) -> bool:

@@ -71,11 +71,22 @@ class LayerFinding(Message):
     seconds: float = Field(default=0.0, ge=0)
 
 
+class LoadedAnswer(Message):
+    """What the fixed prompts gave in a full batch: mean log-probability of each.
+
+    concurrency: requests in flight, the fixed prompts among them.
+    """
+
+    concurrency: PositiveInt
+    log_probabilities: tuple[FiniteFloat, ...] = Field(min_length=1, max_length=1000)
+
+
 class LaunchReport(Message):
     """One server process: when it lived, what was observed in it, what it settled by itself.
 
     observed: versions by component name, as seen inside the measured environment.
     answer: mean log-probability of each prompt of the fixed set, kept beside speed.
+    loaded_answer: the same under the largest load of the launch; None where nobody asked.
     """
 
     version: Literal[1] = 1
@@ -90,6 +101,7 @@ class LaunchReport(Message):
     resolution: dict[str, Fact] = Field(default_factory=dict)
     preflight: tuple[LayerFinding, ...] = ()
     answer: tuple[FiniteFloat, ...] = ()
+    loaded_answer: LoadedAnswer | None = None
     broken: Broken | None = None
     artefacts: tuple[Artefact, ...] = ()
 

@@ -1,6 +1,7 @@
 """Queries that keep and return conditions."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from pydantic import TypeAdapter
 from sqlalchemy import select
@@ -12,6 +13,8 @@ from service.store.inserts import insert_absent
 from service.store.tables import ConditionRow
 
 CONTENT = TypeAdapter(Condition)
+# As many conditions are kept as a large matrix has, a few kilobytes each.
+PARSED = 4096
 
 
 class UnknownConditionError(LookupError):
@@ -32,7 +35,13 @@ def by_key(session: ReadSession, keys: Iterable[str]) -> Mapping[str, Condition]
     rows = session.execute(
         select(ConditionRow.key, ConditionRow.content).where(ConditionRow.key.in_(set(keys)))
     )
-    return {row.key: CONTENT.validate_json(row.content) for row in rows}
+    return {row.key: _parsed(row.content) for row in rows}
+
+
+@lru_cache(maxsize=PARSED)
+def _parsed(content: str) -> Condition:
+    """Return a condition; its content never changes, and a page of a thousand asks for all."""
+    return CONTENT.validate_json(content)
 
 
 def read(session: ReadSession, key: str) -> Condition:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Insert, select
+from sqlalchemy import Insert, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from service.domain.answer import LaunchAnswer
 from service.store.database import ReadSession, WriteSession
 from service.store.tables import JobRow, LaunchRow
 
@@ -32,6 +33,7 @@ class StoredLaunch:
     resolution: Mapping[str, Any]
     preflight: list[Mapping[str, Any]]
     answer: list[float]
+    loaded_answer: Mapping[str, Any] | None
     broken: Mapping[str, Any] | None
 
 
@@ -86,14 +88,50 @@ def lived(session: ReadSession, session_id: UUID) -> Mapping[UUID, float]:
     return found
 
 
-def answers(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, Sequence[float]]:
+def last_started(
+    session: ReadSession, stack_keys: Collection[str], *, host: str
+) -> Mapping[str, datetime]:
+    """Return when each of some stacks was last started on a host, of those that were."""
+    rows = session.execute(
+        select(LaunchRow.stack_key, func.max(LaunchRow.started_at))
+        .where(LaunchRow.stack_key.in_(sorted(stack_keys)), LaunchRow.host == host)
+        .group_by(LaunchRow.stack_key)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def spans(session: ReadSession, session_id: UUID) -> Mapping[UUID, Sequence[float | None]]:
+    """Return the seconds that each launch of each job of a session took; None for one not ended."""
+    rows = session.execute(
+        select(LaunchRow.job_id, LaunchRow.started_at, LaunchRow.stopped_at)
+        .join(JobRow, JobRow.id == LaunchRow.job_id)
+        .where(JobRow.session_id == session_id)
+        .order_by(LaunchRow.started_at, LaunchRow.id)
+    )
+    found: dict[UUID, list[float | None]] = {}
+    for job_id, began, ended in rows:
+        seconds = None if ended is None else (ended - began).total_seconds()
+        found.setdefault(job_id, []).append(seconds)
+    return found
+
+
+def start_ups(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, float]:
+    """Return the seconds until the servers of some launches answered, of those that told it."""
+    query = select(LaunchRow.id, LaunchRow.start_up_s).where(
+        LaunchRow.id.in_(sorted(ids)), LaunchRow.start_up_s.is_not(None)
+    )
+    return {row.id: row.start_up_s for row in session.execute(query)}
+
+
+def answers(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, LaunchAnswer]:
     """Return what the fixed prompts gave in some launches; one not asked is left out."""
     wanted = sorted(ids)
-    found: dict[UUID, Sequence[float]] = {}
+    found: dict[UUID, LaunchAnswer] = {}
     for begin in range(0, len(wanted), BATCH):
         some = wanted[begin : begin + BATCH]
-        query = select(LaunchRow.id, LaunchRow.answer).where(LaunchRow.id.in_(some))
-        found |= {row.id: row.answer for row in session.execute(query) if row.answer}
+        columns = LaunchRow.id, LaunchRow.answer, LaunchRow.loaded_answer
+        rows = session.execute(select(*columns).where(LaunchRow.id.in_(some)))
+        found |= {row.id: _answer(*row[1:]) for row in rows if row.answer}
     return found
 
 
@@ -101,6 +139,12 @@ def is_of_job(session: ReadSession, launch_id: UUID, job_id: UUID) -> bool:
     """Return whether a launch of that id is stored for that job."""
     query = select(LaunchRow.id).where(LaunchRow.id == launch_id, LaunchRow.job_id == job_id)
     return session.scalar(query) is not None
+
+
+def _answer(idle: Sequence[float], loaded: Mapping[str, Any] | None) -> LaunchAnswer:
+    if loaded is None:
+        return LaunchAnswer(idle)
+    return LaunchAnswer(idle, loaded["log_probabilities"], loaded["concurrency"])
 
 
 def _upsert(session: WriteSession, changed: Mapping[str, Any]) -> Insert:

@@ -7,6 +7,9 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from service.store.attribution_tables import AttributionRow
+from service.store.baseline_tables import BaselineMovedRow, BaselineMoveRow, BaselineRuleRow
+from service.store.card_lease_tables import CardLeaseRow
 from service.store.ci_gate_tables import GateRow, WaiverRow
 from service.store.columns import Moment, NaiveTimeError, Table
 from service.store.compat_tables import (
@@ -18,25 +21,34 @@ from service.store.compat_tables import (
     DeclaredRow,
     QualificationRow,
 )
+from service.store.confirm_tables import ConfirmRow
 from service.store.history_tables import AuditRow, ImportedRunRow, ImportRow, WithdrawalRow
 from service.store.incident_tables import IncidentCellRow, IncidentRow
 from service.store.judged_tables import JudgedRow
 from service.store.noise_tables import NoiseRow
 from service.store.schedule_tables import ScheduleRow
 from service.store.screen_tables import EventRow, LookRow, MovedRow, ScreenRow
+from service.store.webhook_tables import DeliveryRow, WebhookRow
 
 # All tables are found here; those of what came after a run was stored are declared beside it.
 __all__ = [
     "ArtefactRow",
+    "AttributionRow",
     "AuditRow",
+    "BaselineMoveRow",
+    "BaselineMovedRow",
     "BaselineRow",
+    "BaselineRuleRow",
+    "CardLeaseRow",
     "CompatAskRow",
     "CompatComponentRow",
     "CompatRow",
     "CompatStackRow",
     "CompatToldRow",
     "ConditionRow",
+    "ConfirmRow",
     "DeclaredRow",
+    "DeliveryRow",
     "EventRow",
     "GateRow",
     "HeldArtefactRow",
@@ -65,6 +77,7 @@ __all__ = [
     "Table",
     "TokenRow",
     "WaiverRow",
+    "WebhookRow",
     "WithdrawalRow",
 ]
 
@@ -158,7 +171,8 @@ class JobRow(Table):
 class LaunchRow(Table):
     """One server process: what was observed in it and what it settled by itself.
 
-    drift: the pinned components whose observed version is another one.
+    drift: the pinned components whose observed version is another one. answer, loaded_answer:
+    what the fixed prompts gave on the idle server, and in a full batch.
     """
 
     __tablename__ = "launch"
@@ -176,6 +190,7 @@ class LaunchRow(Table):
     resolution: Mapped[dict[str, Any]]
     preflight: Mapped[list[Any]]
     answer: Mapped[list[Any]]
+    loaded_answer: Mapped[dict[str, Any] | None]
     broken: Mapped[dict[str, Any] | None]
 
 

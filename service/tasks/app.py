@@ -1,7 +1,8 @@
 """The service's own Celery application: the sweep, and when it runs."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 
@@ -12,10 +13,13 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from service.config import Settings, read_settings
 from service.store.database import create_database, writing
+from service.tasks.notifications import send_notifications
+from service.usecases.announce import Nudge
 from service.usecases.derive_compat import derive_compat
 from service.usecases.judge_squares import rule_of
 from service.usecases.send_nudges import SEND_ERRORS, create_celery, send
 from service.usecases.sweep import Swept, sweep
+from service.usecases.tend_confirms import tend_confirms
 
 LOG = structlog.get_logger(__name__)
 QUEUE = "service"
@@ -79,7 +83,9 @@ def _add_sweep(celery: Celery, settings: Settings, now: Callable[[], datetime]) 
             # The database is away: the next sweep is a few seconds off.
             LOG.warning("sweep put off", error=str(error))
             return
-        send_all(celery, swept)
+        send_all(celery, swept.nudges)
+        confirm(engine, settings, celery, now=now())
+        tell(engine, settings, now)
 
 
 def sweep_once(engine: Engine, settings: Settings, *, now: datetime) -> Swept:
@@ -98,9 +104,28 @@ def sweep_once(engine: Engine, settings: Settings, *, now: datetime) -> Swept:
     return swept
 
 
-def send_all(celery: Celery, swept: Swept) -> None:
-    """Send a sweep's nudges; a broker that is away is told of by the log alone."""
-    for nudge in swept.nudges:
+def confirm(engine: Engine, settings: Settings, celery: Celery, *, now: datetime) -> None:
+    """Look after confirms, apart from the sweep: leases and nights never wait for one."""
+    try:
+        with writing(engine) as session:
+            begun = tend_confirms(session, budget=settings.budget, now=now)
+    except (OperationalError, InterfaceError) as error:
+        LOG.warning("confirms put off", error=str(error))
+        return
+    send_all(celery, begun)
+
+
+def tell(engine: Engine, settings: Settings, now: Callable[[], datetime]) -> None:
+    """Send the notifications that are due; a database that is away leaves them to a later sweep."""
+    try:
+        send_notifications(engine, os.environ, base=settings.public_url, now=now)
+    except (OperationalError, InterfaceError) as error:
+        LOG.warning("notifications put off", error=str(error))
+
+
+def send_all(celery: Celery, nudges: Iterable[Nudge]) -> None:
+    """Send nudges; a broker that is away is told of by the log alone."""
+    for nudge in nudges:
         try:
             send(celery, nudge)
         except SEND_ERRORS as error:

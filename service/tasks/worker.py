@@ -1,11 +1,13 @@
 """The service's worker process: python -m service.tasks.worker."""
 
 from service.tasks.app import QUEUE, create_service_celery, read_settings_with_broker
+from service.tasks.watchdog import watch
 
 
 def main() -> None:
     """Work until a signal says otherwise, without a thought for other workers."""
     celery = create_service_celery(read_settings_with_broker())
+    watch(celery, QUEUE)
     celery.worker_main(
         [
             "worker",

@@ -7,7 +7,7 @@ from service.domain.cell import Cell
 from service.domain.job import JobState, Leasing
 from service.formats.identities import KeyedCondition, KeyedProtocol
 from service.formats.orders import CellOrder, Claim, JobOrder, LaunchOrder
-from service.store import conditions, jobs, protocols, runners, runs, sessions
+from service.store import card_leases, conditions, jobs, protocols, runners, runs, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
 from service.usecases.end_session import end_session
@@ -26,15 +26,18 @@ def claim_job(
 
     A runner does one job at a time, so whatever it still holds is lost with this call. A paused
     or draining runner gets nothing. Only cells without a run are in the order.
+    Raises CardsLeasedError where another runner that is still heard of holds one of its cards.
     """
     capacity = capacity_of(claim)
     runners.see(session, capacity, now=now)
+    until = leasing.until(now)
+    card_leases.take(session, claim.host, claim.held, runner=claim.runner, now=now, until=until)
     for held in jobs.held_by(session, claim.runner):
         lose_job(session, held, leasing=leasing, now=now)
     if runners.read(session, claim.runner).state != "active":
         return None
     for _ in range(LOOKS):
-        job = jobs.claim_next(session, capacity, lease_until=leasing.until(now))
+        job = jobs.claim_next(session, capacity, lease_until=until)
         if job is None:
             return None
         sessions.start(session, job.session_id, host=claim.host)

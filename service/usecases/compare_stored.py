@@ -17,6 +17,7 @@ from service.store import conditions, protocols, runs, stacks
 from service.store.database import ReadSession
 from service.store.runs import StoredRun
 from service.usecases.history import expected_of_pairs
+from service.usecases.look_back import Judged, look_back
 from service.usecases.sides import Arm, NamedStack, Pair, compared, load
 
 # As many runs of each stack as are looked at.
@@ -41,11 +42,12 @@ class NothingMeasuredError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One side of what was asked for: its stack and its runs."""
+    """One side of what was asked for: its stack and its runs. is_stack: all runs of the stack."""
 
     shown: str
     stack: NamedStack
     runs: Sequence[StoredRun]
+    is_stack: bool = False
 
     def of(self, cell: Cell, host: str | None) -> list[StoredRun]:
         """Return the runs of a cell on a host."""
@@ -57,7 +59,8 @@ def compare_stored(
 ) -> CellsCompared:
     """Return the comparison of two runs, by id, or of two stacks, by a key's first digits or name.
 
-    Cells are compared on each host that measured both. Where the sides share no cell the answer
+    Cells are compared on each host that measured both; of two stacks, with the last accepted one
+    between them as well. Where the sides share no cell the answer
     is a refusal that names the fields in which the two likest cells differ.
     Raises UnlikeKindsError, NothingMeasuredError, UnknownRunError and UnknownStackError.
     """
@@ -70,6 +73,8 @@ def compare_stored(
         compared(pair, stored, policy=policy, expected=expected)
         for pair, expected in zip(pairs, expected_of_pairs(session, pairs), strict=True)
     )
+    if before.is_stack:
+        cells = look_back(session, [*map(Judged, pairs, cells)], policy=policy)
     return CellsCompared(
         baseline=before.shown,
         candidate=after.shown,
@@ -110,7 +115,7 @@ def _of_stack(session: ReadSession, key: str) -> Asked:
     found = runs.of_stack(session, stack.key, limit=RUNS)
     if not found:
         raise NothingMeasuredError(stack.name)
-    return Asked(stack.key, NamedStack(stack.key, stack.name), found)
+    return Asked(stack.key, NamedStack(stack.key, stack.name), found, is_stack=True)
 
 
 def _pairs(before: Asked, after: Asked) -> list[Pair]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from service.domain.cell import Cell
 from service.domain.host import UNKNOWN_HOST
 from service.stats.screen import KEPT, WINDOW
-from service.store import events, looks, runs, screens, sessions
+from service.store import confirms, events, looks, runs, screens, sessions
 from service.store.database import WriteSession
 from service.store.events import StoredEvent
 from service.store.looks import Look, LookedRun, NewLook
@@ -29,7 +29,10 @@ def look_at_session(session: WriteSession, session_id: UUID, *, now: datetime) -
 
     The baseline beside candidates is the control of their comparison. It is no new night of the
     history, and is left out: a stack measured every night would make each change come and go.
+    A confirm is none either: it answers what the history asked.
     """
+    if confirms.of_session(session, session_id) is not None:
+        return
     looks.hold(session)
     host = sessions.read(session, session_id).host
     if host is None:

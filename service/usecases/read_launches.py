@@ -4,7 +4,7 @@ from uuid import UUID
 
 from service.formats.artefacts import ArtefactRead
 from service.formats.launches import LaunchRead
-from service.formats.reports import Broken, LayerFinding
+from service.formats.reports import Broken, LayerFinding, LoadedAnswer
 from service.formats.verdicts import DifferenceRead
 from service.store import artefacts, launches, stacks
 from service.store.database import ReadSession
@@ -28,6 +28,9 @@ def read_launch(session: ReadSession, launch_id: UUID) -> LaunchRead:
         resolution=dict(launch.resolution),
         preflight=tuple(LayerFinding.model_validate(finding) for finding in launch.preflight),
         answer=tuple(launch.answer),
+        loaded_answer=LoadedAnswer.model_validate(launch.loaded_answer)
+        if launch.loaded_answer
+        else None,
         broken=None if launch.broken is None else Broken.model_validate(launch.broken),
         artefacts=tuple(
             ArtefactRead(

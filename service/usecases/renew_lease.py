@@ -5,7 +5,7 @@ from uuid import UUID
 
 from service.domain.job import JobState, Leasing, require_token
 from service.formats.orders import Renewal, Renewed
-from service.store import jobs, runners, sessions
+from service.store import card_leases, jobs, runners, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
 
@@ -24,7 +24,7 @@ def renew_lease(
 
     Raises UnknownJobError, StaleTokenError when it was claimed again, and LeaseLostError.
     """
-    job = _held(session, job_id, renewal.fencing_token, now)
+    job = _held(session, job_id, renewal.fencing_token, leasing, now)
     if job.state not in {JobState.CLAIMED, JobState.CANCELLED}:
         raise LeaseLostError(job_id, job.state)
     cancelled = job.state is JobState.CANCELLED
@@ -38,8 +38,10 @@ def renew_lease(
     return Renewed(cancelled=cancelled, lease_s=leasing.lease.total_seconds())
 
 
-def _held(session: WriteSession, job_id: UUID, fencing_token: int, now: datetime) -> StoredJob:
-    """Return a job, locked, and note that its runner was heard of.
+def _held(
+    session: WriteSession, job_id: UUID, fencing_token: int, leasing: Leasing, now: datetime
+) -> StoredJob:
+    """Return a job, locked, and note that its runner was heard of, which keeps its cards its own.
 
     The runner's row comes before the job's, as in a claim, so that the two never wait in a ring;
     the token is looked at again because the job may have been claimed in between.
@@ -48,6 +50,7 @@ def _held(session: WriteSession, job_id: UUID, fencing_token: int, now: datetime
     require_token(given=fencing_token, current=seen.fencing_token)
     if seen.runner is not None:
         runners.touch(session, seen.runner, now=now)
+        card_leases.lengthen(session, seen.runner, until=leasing.until(now))
     job = jobs.locked(session, job_id)
     require_token(given=fencing_token, current=job.fencing_token)
     return job

@@ -55,6 +55,7 @@ def _stored(report: LaunchReport, job: StoredJob, found: tuple[Difference, ...])
         resolution=report.resolution,
         preflight=[finding.model_dump(mode="json") for finding in report.preflight],
         answer=list(report.answer),
+        loaded_answer=report.loaded_answer.model_dump() if report.loaded_answer else None,
         broken=None if report.broken is None else report.broken.model_dump(mode="json"),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from service.domain.answer import Answer, shift
+from service.domain.answer import LaunchAnswer, quality
 from service.domain.cell import Cell, title
 from service.domain.comparison import Comparison, Obstacle, Side, compare
 from service.domain.condition import Condition
@@ -75,7 +75,7 @@ class Stored:
     protocols: Mapping[str, Protocol]
     stacks: Mapping[str, Stack]
     values: Values
-    answers: Mapping[UUID, Answer]
+    answers: Mapping[UUID, LaunchAnswer]
 
 
 def load(session: ReadSession, pairs: Sequence[Pair]) -> Stored:
@@ -266,11 +266,10 @@ def _of_gates(arm: Arm) -> Sequence[str]:
 
 def _moved(pair: Pair, stored: Stored) -> Sequence[str]:
     """Say it where the candidate answers otherwise than the baseline did."""
-    seen = shift(_answers(pair.baseline, stored), _answers(pair.candidate, stored))
-    return [str(seen)] if seen is not None and seen.is_beyond else []
+    return quality(_answers(pair.baseline, stored), _answers(pair.candidate, stored)).warnings
 
 
-def _answers(arm: Arm, stored: Stored) -> Sequence[Answer]:
+def _answers(arm: Arm, stored: Stored) -> Sequence[LaunchAnswer]:
     launched = dict.fromkeys(run.launch_id for run in arm.runs if run.may_be_judged)
     return [stored.answers[launch] for launch in launched if launch in stored.answers]
 

@@ -8,10 +8,12 @@ from uuid import UUID
 from service.domain.audit import Act, Entry, Noun
 from service.domain.cell import Cell
 from service.domain.incident import Direction, Incident, Triage, is_back_inside
+from service.domain.notification import NotificationKind
 from service.domain.verdict import Outcome
 from service.store import audits, incidents, jobs, stacks
 from service.store.database import WriteSession
 from service.usecases.judge_session import judge_session
+from service.usecases.notify import notify_incident
 
 # Who the audit names where nobody did it.
 KUNLINE = "kunline"
@@ -63,14 +65,17 @@ def _back_inside(session: WriteSession, session_id: UUID, incident: Incident) ->
 def _verify(
     session: WriteSession, incident: Incident, stack_key: str, session_id: UUID, now: datetime
 ) -> None:
-    incidents.change(session, replace(incident, verified_at=now, verified_stack_key=stack_key))
+    fixed = replace(incident, verified_at=now, verified_stack_key=stack_key)
+    incidents.change(session, fixed)
+    why = f"every metric listed is back inside the baseline in session {session_id}"
+    notify_incident(session, NotificationKind.FIXED, fixed, who=KUNLINE, why=why, now=now)
     entry = Entry(
         at=now,
         actor=KUNLINE,
         act=Act.VERIFY,
         noun=Noun.INCIDENT,
         noun_id=str(incident.id),
-        reason=f"every metric listed is back inside the baseline in session {session_id}",
+        reason=why,
         after={"stack_key": stack_key, "session_id": str(session_id)},
     )
     audits.keep(session, [entry])

@@ -29,7 +29,7 @@ from service.formats.orders import (
     LaunchOrder,
     ModelOrder,
 )
-from service.formats.reports import Artefact, Broken, LaunchReport, RunReport
+from service.formats.reports import Artefact, Broken, LaunchReport, LoadedAnswer, RunReport
 from service.formats.sessions import PolicyOrder, SessionOrder
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -197,6 +197,7 @@ def launch_report(
     observed: dict[str, str] | None = None,
     broken: Broken | None = None,
     answer: tuple[float, ...] = (),
+    loaded_answer: LoadedAnswer | None = None,
 ) -> LaunchReport:
     return LaunchReport(
         launch_id=launch_id or UUID(int=order.ordinal + 1),
@@ -207,6 +208,7 @@ def launch_report(
         observed=observed if observed is not None else dict(order.stack.stack.versions),
         resolution={"attention_backend": "torch_native"},
         answer=answer,
+        loaded_answer=loaded_answer,
         broken=broken,
     )
 

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from service.store import schema
 from service.store.database import create_database
 from tests.integration.databases import Cluster, postgres, redis
+from tests.integration.nights import play
 
 BOTH = [
     pytest.param("sqlite", id="sqlite"),
@@ -82,3 +83,38 @@ def engine(url: str) -> Iterator[Engine]:
     opened = create_database(url, connections=40)
     yield opened
     opened.dispose()
+
+
+@pytest.fixture(scope="session")
+def history_file(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play nights with one step in them into a SQLite file, of which each test's is a copy."""
+    path = tmp_path_factory.mktemp("history") / "history.db"
+    path.write_bytes(migrated_file.read_bytes())
+    play(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def history_template(cluster: Cluster, template: str) -> str:
+    """Play nights with one step in them into a database, of which each test's is a copy."""
+    name = cluster.create(template=template)
+    play(cluster.url_of(name))
+    return name
+
+
+@pytest.fixture(params=BOTH)
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """Open a copy of the nights with one step in them."""
+    if request.param == "sqlite":
+        path: Path = request.getfixturevalue("history_file")
+        (tmp_path / "kunline.db").write_bytes(path.read_bytes())
+        opened = create_database(f"sqlite:///{tmp_path / 'kunline.db'}", connections=40)
+        yield opened
+        opened.dispose()
+        return
+    running: Cluster = request.getfixturevalue("cluster")
+    name = running.create(template=request.getfixturevalue("history_template"))
+    opened = create_database(running.url_of(name), connections=40)
+    yield opened
+    opened.dispose()
+    running.drop(name)

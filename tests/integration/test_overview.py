@@ -61,7 +61,12 @@ def test_a_session_that_ended_says_how_many_cells_have_each_outcome(
     found = get(http, "/overview")
 
     (told,) = found["sessions"]
-    assert told["told"] == {"cells": 2, "no_alarm": 0, "outcomes": {"regressed": 2}}
+    assert told["told"] == {
+        "cells": 2,
+        "no_alarm": 0,
+        "outcomes": {"regressed": 2},
+        "creeping": 0,
+    }
     assert [stack["name"] for stack in told["candidates"]] == [NEW.name]
     assert (told["jobs"], told["jobs_ended"]) == (4, 4)
     assert found["last_night"]["told"] == told["told"]

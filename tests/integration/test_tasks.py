@@ -1,6 +1,7 @@
 """The service's own processes on a real broker: they sweep, and outlive a broker that was away."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -18,15 +19,19 @@ from sqlalchemy import Engine
 
 from service.config import Settings
 from service.formats.nudges import TASK
+from service.formats.webhooks import DeliveryRead, WebhookOrder
+from service.store.database import reading, writing
 from service.tasks.app import create_service_celery
 from service.usecases.announce import Nudge
+from service.usecases.keep_webhook import add_webhook, list_deliveries, queue_test
 from service.usecases.send_nudges import NudgeSender, create_celery
 from tests.integration import builders, path
 from tests.integration.databases import free_port, redis
+from tests.integration.forges import Receiver, standing_in
 
 pytestmark = [pytest.mark.redis, pytest.mark.timeout(180)]
 
-WAIT_S = 40.0
+WAIT_S = 120.0
 AWAY_S = 5.0
 STOP_S = 20.0
 
@@ -95,6 +100,49 @@ def test_worker_and_scheduler_requeue_lost_jobs_before_and_after_the_broker_was_
     assert swept_before
     assert swept_after
     assert codes == (None, None)
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+def test_the_worker_tells_webhooks_and_goes_on_sweeping_while_one_hangs(
+    engine: Engine, url: str, tmp_path: Path, broker: str
+) -> None:
+    environment = {
+        "KUNLINE_DATABASE_URL": url,
+        "KUNLINE_BROKER_URL": broker,
+        "KUNLINE_DATA_DIR": str(tmp_path),
+        "KUNLINE_SWEEP_EVERY_S": "0.5",
+    }
+    with ExitStack() as stack:
+        receiver = stack.enter_context(standing_in(Receiver()))
+        hanging = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        tested(engine, "hanging", f"http://127.0.0.1:{hanging.getsockname()[1]}/hook")
+        tested(engine, "oncall", f"{receiver.url}/hook")
+        stack.enter_context(process("service.tasks.worker", environment))
+        stack.enter_context(process("service.tasks.scheduler", environment))
+        swept = eventually(a_lost_job(engine, "meanwhile"))
+        told = eventually(lambda: len(receiver.requests) == 1)
+        tried = eventually(lambda: stand(engine, "hanging").last_error is not None)
+        stands = [stand(engine, name) for name in ("oncall", "hanging")]
+
+    assert (swept, told, tried) == (True, True, True)
+    assert [each.state for each in stands] == ["sent", "waiting"]
+    assert stands[1].last_error == "ReadTimeout"
+
+
+def stand(engine: Engine, name: str) -> DeliveryRead:
+    """Return how the one delivery of a webhook stands."""
+    with reading(engine) as session:
+        found = list_deliveries(session, webhook_id=None, limit=5)
+    return next(each for each in found if each.webhook_name == name)
+
+
+def tested(engine: Engine, name: str, address: str) -> None:
+    """Add a webhook and put a test on its way there."""
+    order = WebhookOrder(name=name, address=address, secret="x" * 16, why="tried")
+    now = datetime.now(UTC)
+    with writing(engine) as session:
+        webhook = add_webhook(session, order, who="ann", now=now)
+        queue_test(session, webhook.id, now=now)
 
 
 def test_a_nudge_names_its_task_its_queue_and_a_job(broker: str) -> None:

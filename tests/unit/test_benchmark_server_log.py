@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from runners.benchmarks.server_log import NO_LOG, LogWatch, facts_in
 
 FLUSH = '[2026-11-29 23:18:15] INFO:     127.0.0.1:1 - "POST /flush_cache?timeout=60.0 HTTP/1.1" '
@@ -64,3 +66,28 @@ def test_decode_batches_without_a_graph_are_counted_from_the_flush_on() -> None:
 def test_memory_that_ran_out_is_an_error() -> None:
     assert facts_in("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate").errors == 1
     assert facts_in("lower --mem-fraction-static to avoid running out of memory").errors == 0
+
+
+def test_a_refused_allocation_is_told_with_its_cause_and_its_line() -> None:
+    line = "CUDA out of memory. Tried to allocate 2 GiB. GPU 0 … of which 1 GiB is free. … "
+    fragmented = f"{line}1.5 GiB is reserved by PyTorch but unallocated."
+
+    facts = facts_in(f"{fragmented}\nDecode batch, #running-req: 1\n")
+
+    assert facts.refusals == ("fragmentation",)
+    assert facts.refusal_lines == (fragmented,)
+    assert facts_in("all is well").refusals == ()
+
+
+def test_decoding_that_slows_down_is_told_by_the_slope_of_what_the_log_says() -> None:
+    line = "[2026-11-30 02:{:02d}:00 TP0] Decode batch, #running-req: 8, gen throughput (token/s): "
+    fading = "\n".join(f"{line.format(at)}{200 - 2 * at}.0, #queue-req: 0" for at in range(30))
+
+    assert facts_in(fading).throughput_growth == pytest.approx(-58 / 170, abs=0.01)
+    assert facts_in(line.format(1) + "200.0").throughput_growth is None
+
+
+def test_requests_taken_back_are_shown() -> None:
+    line = "KV cache pool is full. Retract requests. #retracted_reqs: 1"
+
+    assert facts_in(f"{line}\n{line}").retraction_lines == (line, line)

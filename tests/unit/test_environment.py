@@ -19,6 +19,7 @@ from runners.stacks.build_step import BuildStepError, Workshop
 from runners.stacks.environment import Environment, NoSpaceError, Recipe, base_python, build
 from runners.stacks.measured import ProbeError, measured_versions
 from runners.stacks.platform_tree import platform_folder, platform_version
+from tests.made_wheel import made_wheel
 
 PLATFORM = "kunline_sglang_cpu"
 RECIPE = Recipe(lock=b"# nothing is needed\n", platform=PLATFORM)
@@ -49,6 +50,18 @@ def test_what_is_installed_is_asked_from_inside(environment: Environment) -> Non
         "kunline-sglang-cpu": platform_version(PLATFORM),
         "python": ".".join(str(part) for part in sys.version_info[:3]),
     }
+
+
+def test_a_wheel_takes_the_place_of_what_was_installed_under_its_name(
+    environment: Environment, cache: Path, tmp_path: Path
+) -> None:
+    path = made_wheel(tmp_path, "kunline-sglang-cpu", "0.2.0")
+    recipe = replace(RECIPE, wheels={path.name: path.read_bytes()})
+
+    other = built(recipe, cache)
+
+    assert measured_versions(other.python)["kunline-sglang-cpu"] == "0.2.0"
+    assert measured_versions(environment.python)["kunline-sglang-cpu"] != "0.2.0"
 
 
 def test_its_python_is_not_the_runners(environment: Environment) -> None:

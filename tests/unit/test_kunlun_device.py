@@ -239,3 +239,16 @@ def test_an_images_list_keeps_no_address_of_a_registry() -> None:
 
     assert seen["image-xre"] == "xre-5.19.0.0.tar.gz"
     assert "secret" not in str(seen)
+
+
+def test_a_slice_of_a_card_is_refused_and_what_to_ask_for_is_said(tmp_path: Path) -> None:
+    whole = device(tmp_path, shown(2))
+    assert whole.problems() == ()
+    told = query(shown(2)).replace("98304 MiB", "24576 MiB")
+    changed(tmp_path, {"-q": told})
+
+    problems = whole.problems()
+
+    assert len(problems) == 2
+    assert "card 0 has 24576 MiB, and a whole P800 has 98304: it is a slice" in problems[0]
+    assert "kunlunxin.com/xpu" in problems[0]

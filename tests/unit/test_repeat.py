@@ -335,7 +335,7 @@ def test_a_failed_tool_is_told_with_what_else_failed(tmp_path: Path) -> None:
 
     repeat = measured(tmp_path, FakeClient(tmp_path, None, rc=1, log=log))
 
-    assert codes(repeat) == {"tool_failed", "server_errors"}
+    assert codes(repeat) == {"tool_failed", "server_errors", "allocation_refused"}
 
 
 def test_a_secret_in_the_tools_text_is_taken_out_and_that_is_said(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from service.domain.layer import Layer
 from service.domain.resolution import Fact
 from service.domain.validity import Gate, failure
 from service.formats.orders import JobOrder, Progress
-from service.formats.reports import GateFinding, LaunchReport, RunReport
+from service.formats.reports import GateFinding, LaunchReport, LoadedAnswer, RunReport
 from tests.runner_orders import condition, job
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
@@ -38,6 +38,7 @@ class FakeSteps:
         self.checks_made: tuple[Check, ...] = (Check(Layer.DEVICE, lambda _: Works("2 cards")),)
         self.room = 10_000
         self.answered = Answer(Works("alike"), (-1.5, -2.5))
+        self.answered_under_load = Answer(Works("2 prompts"), (-1.25, -2.25))
         self.build_error: LayerBrokenError | None = None
         self.probe_findings: Mapping[str, tuple[GateFinding, ...]] = {}
         self.before_repeat: Callable[[int], None] = lambda _: None
@@ -75,6 +76,9 @@ class FakeLaunched:
     def info(self) -> Mapping[str, Any]:
         return {"max_total_num_tokens": self.steps.room, "api_key": "hunter2", "page_size": 1}
 
+    def texts(self) -> Mapping[str, bytes]:
+        return {"communication.json": b"{}"}
+
     def resolution(self) -> Mapping[str, Fact]:
         return {"max_total_num_tokens": self.steps.room, "page_size": 1}
 
@@ -83,6 +87,10 @@ class FakeLaunched:
 
     def answer(self) -> Answer:
         return self.steps.answered
+
+    def answer_under(self, condition: Condition) -> Answer:
+        self.steps.events.append(f"under {condition.traffic.concurrency}")
+        return self.steps.answered_under_load
 
     def probe(self, asked: Condition) -> tuple[GateFinding, ...]:
         return self.steps.probe_findings.get(asked.key, ())
@@ -143,7 +151,7 @@ def test_cells_are_measured_in_turn_and_reported_as_soon_as_they_are_complete() 
 
     assert steps.events == [
         *("up", "launch", "short 11", "long 11", "long 12", "run", "short 12", "run"),
-        *("down", "launch"),
+        *("under 4", "down", "launch"),
     ]
     assert {run.condition_key: run.values["ttft_p50"] for run in service.runs} == {
         SHORT.key: (11.0, 12.0),
@@ -160,14 +168,41 @@ def test_the_launch_tells_what_was_observed_and_settled_without_secrets() -> Non
     assert launch.observed == {"sglang": "0.5.23"}
     assert launch.resolution["page_size"] == 1
     assert launch.answer == (-1.5, -2.5)
+    assert launch.loaded_answer == LoadedAnswer(concurrency=4, log_probabilities=(-1.25, -2.25))
     assert [(finding.layer, finding.state) for finding in launch.preflight] == [
         (Layer.DEVICE, "works"),
         (Layer.CAPACITY, "works"),
         (Layer.SERVER, "works"),
         (Layer.ANSWER, "works"),
+        (Layer.ANSWER, "works"),
     ]
-    assert {artefact.name for artefact in launch.artefacts} == {"server_info.json", "server.log"}
+    assert {artefact.name for artefact in launch.artefacts} == {
+        "communication.json",
+        "server_info.json",
+        "server.log",
+    }
     assert b"hunter2" not in b"".join(_plain(artefact.zstd) for artefact in launch.artefacts)
+
+
+def test_without_a_load_there_is_nothing_to_ask_under() -> None:
+    steps = FakeSteps()
+
+    launch = done(job([condition(concurrency=1)]), steps).launch
+
+    assert launch.loaded_answer is None
+    assert not [event for event in steps.events if event.startswith("under")]
+
+
+def test_garbage_under_load_breaks_the_launch_after_its_cells_were_reported() -> None:
+    steps = FakeSteps()
+    steps.answered_under_load = Answer(Breaks("log-probabilities that cannot be"))
+
+    service = done(job(), steps)
+
+    assert [run.state for run in service.runs] == ["measured"]
+    assert service.launch.broken is not None
+    assert service.launch.broken.layer is Layer.ANSWER
+    assert service.launch.loaded_answer is None
 
 
 def test_a_broken_layer_is_reported_for_every_cell_and_nothing_is_started() -> None:
@@ -223,7 +258,17 @@ def test_a_cell_that_does_not_fit_breaks_alone_and_the_others_are_measured() -> 
     assert too_large is not None
     assert too_large.layer is Layer.CAPACITY
     assert service.launch.broken is None
-    assert steps.events == ["up", "launch", "run", "short 11", "short 12", "run", "down", "launch"]
+    assert steps.events == [
+        "up",
+        "launch",
+        "run",
+        "short 11",
+        "short 12",
+        "run",
+        "under 4",
+        "down",
+        "launch",
+    ]
 
 
 def test_answers_that_change_break_at_answer() -> None:

@@ -15,9 +15,10 @@ from runners.preflight.layers import Skipped, Works
 from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError
 from runners.stacks.build_step import Progress as BuildProgress
 from runners.stacks.kept import Kept
+from runners.stacks.provision import with_absent
 from runners.stacks.server import Server, ServerError
 from runners.stacks.server_flags import PROBE_REVISION
-from runners.steps import HostSteps, with_absent
+from runners.steps import HostSteps
 from service.client import RefusedError
 from service.domain.layer import Layer
 from service.domain.stack import Component, Stack, SwapScope

@@ -33,6 +33,7 @@ FINE = RunFacts(
     cold=False,
     server_errors=0,
     retractions=0,
+    refusals=(),
     graphs_asked=False,
     client_cpu_share=0.1,
     cards_leased=(),

@@ -166,6 +166,8 @@ def _facts(document: Document, not_finite: tuple[str, ...], resolution: Resoluti
         ttft_p50=_milliseconds(document, "median_ttft_ms"),
         tpot_p50=_milliseconds(document, "median_tpot_ms"),
         itl_p50=_milliseconds(document, "median_itl_ms"),
+        tpot_mean=_milliseconds(document, "mean_tpot_ms"),
+        itl_mean=_milliseconds(document, "mean_itl_ms"),
         not_finite=not_finite,
         all_zero=all_zero(document, _KEYS),
         cold=False if server_info.get("disable_radix_cache") is True else None,

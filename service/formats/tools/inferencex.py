@@ -115,6 +115,8 @@ def _facts(document: Document, not_finite: tuple[str, ...]) -> RunFacts:
         ttft_p50=number(document, "median_ttft"),
         tpot_p50=number(document, "median_tpot"),
         itl_p50=number(document, "median_itl"),
+        tpot_mean=number(document, "mean_tpot"),
+        itl_mean=number(document, "mean_itl"),
         not_finite=not_finite,
     )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from service.domain.allocation import refusal_in
 from service.domain.resolution import Resolution
 from service.domain.validity import RunFacts
 from service.formats.tools.fields import whole
@@ -55,6 +56,7 @@ class _Launch:
     known: bool = False
     errors: int = 0
     retractions: int = 0
+    refusals: list[str] = field(default_factory=list)
     # None while no decode batch tells whether it ran as a graph.
     eager_decodes: int | None = None
 
@@ -86,6 +88,8 @@ def _hear(line: str, launch: _Launch) -> None:
         launch.settled.append(line)
     launch.errors += ERROR.search(line) is not None and not _WAITED_FOR.search(line)
     launch.retractions += RETRACTION.search(line) is not None
+    if refused := refusal_in(line):
+        launch.refusals.append(refused.cause.value)
     if decode := DECODE.search(line):
         launch.eager_decodes = (launch.eager_decodes or 0) + (decode[1] == "False")
 
@@ -102,6 +106,7 @@ def _parsed(launch: _Launch) -> Parsed:
             streamed=False,
             server_errors=launch.errors,
             retractions=launch.retractions,
+            refusals=tuple(launch.refusals),
             graphs_asked=False if launch.arguments.get("disable_cuda_graph") is True else None,
             eager_decodes=launch.eager_decodes,
             kv_capacity=capacity,

@@ -149,6 +149,8 @@ def read(document: Document, *, retokenised: bool = False) -> tuple[dict[str, fl
         ttft_p50=_seconds(document, "ttft_p50"),
         tpot_p50=_seconds(document, "tpot_p50"),
         itl_p50=_seconds(document, "itl_p50"),
+        tpot_mean=_seconds(document, "tpot_mean"),
+        itl_mean=_seconds(document, "itl_mean"),
         not_finite=not_finite,
         # Of a load that failed altogether the duration alone is above zero.
         all_zero=not (metrics.keys() - {"duration"}) and not not_finite,
