@@ -35,7 +35,10 @@ ASK = (
 )
 # The newest C library that uv knows of: whether a binary runs is seen when it is loaded.
 TARGET = "{machine}-manylinux_2_40"
-NO_PYTHON = "none of the server's Python processes can be looked into by this runner's user"
+NO_PYTHON = (
+    "none of the server's Python processes tells its path: this runner's user may not look into "
+    "them, or each has written a title over it"
+)
 OPTIONS_THAT_IGNORE = frozenset("EI")
 WITH_VALUES = frozenset({"-X", "-W"})
 REMEDY = (

@@ -22,8 +22,8 @@ class Scaling:
 
     @property
     def slower(self) -> bool:
-        """Whether several cards are slower than one, by all that is known of it."""
-        return (self.speedup if self.bounds is None else self.bounds.high) < 1
+        """Whether several cards are slower than one; never said where nothing tells a spread."""
+        return self.bounds is not None and self.bounds.high < 1
 
 
 def alike(condition: Condition) -> str:

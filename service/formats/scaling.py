@@ -13,7 +13,7 @@ class ScalingPoint(Message):
 
     speedup: of one card's; above 1 is faster. low, high: of the speedup at 95 % confidence, null
     where nothing tells a spread. efficiency: the speedup over the ratio of cards; 1 is perfect.
-    slower: several cards are slower than one, by all that is known of it.
+    slower: several cards are slower than one, all of the bounds; false where there are none.
     """
 
     cards: PositiveInt

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+from service.domain import confirm as rules
 from service.domain.audit import Act, Noun
 from service.domain.cell import title
 from service.domain.confirm import (
@@ -14,7 +15,6 @@ from service.domain.confirm import (
     Cost,
     Design,
     Ending,
-    OverBudgetError,
     State,
     design,
 )
@@ -151,7 +151,7 @@ def _within_budget(
     cold = _is_cold(session, waiting, now)
     try:
         planned = design(suspects, left=own.least(night), cold_caches=cold)
-    except OverBudgetError as error:
+    except rules.OverBudgetError as error:
         never = not own.covers(error.needed)
         return _over_budget(session, waiting, str(error), is_own=never, now=now)
     return _begin(session, waiting, _planned(session, content, planned, found), found, planned, now)

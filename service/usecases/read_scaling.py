@@ -12,7 +12,8 @@ from service.domain.scaling import alike, is_on_one_card, scaling_of
 from service.formats.matrix_view import ConditionFields
 from service.formats.scaling import ScalingPoint, ScalingRead, ScalingRow
 from service.formats.stack_differences import StackNamed
-from service.stats.change import TooFewValuesError, change_of, level_of
+from service.stats import change as changes
+from service.stats.change import change_of, level_of
 from service.stats.interval import Interval
 from service.store import conditions, measured, runs, samples, stacks
 from service.store.database import ReadSession
@@ -174,7 +175,7 @@ def _change(one: Launches, many: Launches) -> Interval:
     """Return the change from one card to several; one point where nothing tells a spread."""
     try:
         return change_of(one, many).interval
-    except TooFewValuesError:
+    except changes.TooFewValuesError:
         center = level_of(many) / level_of(one) - 1
         return Interval(center, center, center)
 

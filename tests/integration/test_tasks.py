@@ -22,6 +22,7 @@ from service.formats.nudges import TASK
 from service.formats.webhooks import DeliveryRead, WebhookOrder
 from service.store.database import reading, writing
 from service.tasks.app import create_service_celery
+from service.tasks.watchdog import DEAF
 from service.usecases.announce import Nudge
 from service.usecases.keep_webhook import add_webhook, list_deliveries, queue_test
 from service.usecases.send_nudges import NudgeSender, create_celery
@@ -31,7 +32,7 @@ from tests.integration.forges import Receiver, standing_in
 
 pytestmark = [pytest.mark.redis, pytest.mark.timeout(180)]
 
-WAIT_S = 120.0
+WAIT_S = 80.0
 AWAY_S = 5.0
 STOP_S = 20.0
 
@@ -94,12 +95,18 @@ def test_worker_and_scheduler_requeue_lost_jobs_before_and_after_the_broker_was_
             swept_before = eventually(a_lost_job(engine, "before"))
         time.sleep(AWAY_S)
         stack.enter_context(redis(port=port))
-        swept_after = eventually(a_lost_job(engine, "after"))
-        codes = worker.poll(), scheduler.poll()
+        lost = a_lost_job(engine, "after")
+        swept_after = eventually(lambda: lost() or worker.poll() is not None)
+        if (code := worker.poll()) is not None:
+            # Celery went deaf, which its watchdog is there for: it is started again, as by `up`.
+            stack.enter_context(process("service.tasks.worker", environment))
+            swept_after = eventually(lost)
+        still_there = scheduler.poll() is None
 
     assert swept_before
     assert swept_after
-    assert codes == (None, None)
+    assert code in {None, DEAF}
+    assert still_there
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
@@ -115,16 +122,16 @@ def test_the_worker_tells_webhooks_and_goes_on_sweeping_while_one_hangs(
     with ExitStack() as stack:
         receiver = stack.enter_context(standing_in(Receiver()))
         hanging = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        tested(engine, "hanging", f"http://127.0.0.1:{hanging.getsockname()[1]}/hook")
-        tested(engine, "oncall", f"{receiver.url}/hook")
+        tried(engine, "hanging", f"http://127.0.0.1:{hanging.getsockname()[1]}/hook")
+        tried(engine, "oncall", f"{receiver.url}/hook")
         stack.enter_context(process("service.tasks.worker", environment))
         stack.enter_context(process("service.tasks.scheduler", environment))
         swept = eventually(a_lost_job(engine, "meanwhile"))
         told = eventually(lambda: len(receiver.requests) == 1)
-        tried = eventually(lambda: stand(engine, "hanging").last_error is not None)
+        missed = eventually(lambda: stand(engine, "hanging").last_error is not None)
         stands = [stand(engine, name) for name in ("oncall", "hanging")]
 
-    assert (swept, told, tried) == (True, True, True)
+    assert (swept, told, missed) == (True, True, True)
     assert [each.state for each in stands] == ["sent", "waiting"]
     assert stands[1].last_error == "ReadTimeout"
 
@@ -136,7 +143,7 @@ def stand(engine: Engine, name: str) -> DeliveryRead:
     return next(each for each in found if each.webhook_name == name)
 
 
-def tested(engine: Engine, name: str, address: str) -> None:
+def tried(engine: Engine, name: str, address: str) -> None:
     """Add a webhook and put a test on its way there."""
     order = WebhookOrder(name=name, address=address, secret="x" * 16, why="tried")
     now = datetime.now(UTC)

@@ -25,8 +25,8 @@ PYTHON = Path(sys.executable)
 NAME, VERSION = "iniconfig", "99.1"
 VARIABLES = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
 WAITS = "import sys; print('up', flush=True); sys.stdin.read()"
-# The 48th and the 50th of what the kernel tells of a process, behind its name: where its arguments
-# begin, and where its variables do.
+# What setproctitle does to the kernel's view of a process. Of its stat, the 48th field is where its
+# arguments begin, the 50th where its variables do; they are counted from the third here.
 TITLED = """
 import ctypes
 with open("/proc/self/stat", "rb") as stream:
@@ -168,7 +168,7 @@ def test_a_server_that_ignores_its_path_is_broken(overlay: Overlay) -> None:
 
 
 def test_a_server_that_nobody_may_look_into_is_not_taken_for_a_good_one(overlay: Overlay) -> None:
-    with pytest.raises(OverlayError, match="can be looked into"):
+    with pytest.raises(OverlayError, match="tells its path"):
         require_served(overlay, frozenset({2**22 + 1}), PYTHON, VARIABLES)
 
 
@@ -186,7 +186,7 @@ def test_a_process_with_a_title_over_its_path_is_judged_by_its_parents(
     with running(variables) as parent, running(variables, titled(left)) as child:
         require_served(overlay, parent | child, PYTHON, VARIABLES)
 
-        with pytest.raises(OverlayError, match="can be looked into"):
+        with pytest.raises(OverlayError, match="tells its path"):
             require_served(overlay, child, PYTHON, VARIABLES)
 
 

@@ -57,6 +57,19 @@ def test_one_message_that_comes_back_begins_the_time_anew() -> None:
     assert watched.is_deaf()
 
 
+def test_a_worker_at_a_long_task_is_not_deaf_and_begins_anew_when_it_is_done() -> None:
+    clock = Clock()
+    watched = watchdog(clock, Broker())
+    watched.at_work(is_at_work=True)
+    clock.now += 5000.0
+
+    assert not watched.is_deaf()
+    watched.at_work(is_at_work=False)
+    assert not watched.is_deaf()
+    clock.now += 300.0
+    assert watched.is_deaf()
+
+
 def test_a_broker_that_is_away_makes_nobody_deaf() -> None:
     clock, broker = Clock(), Broker()
     watched = watchdog(clock, broker)
