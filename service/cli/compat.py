@@ -257,6 +257,9 @@ def _entries(entries: tuple[CompatEntry, ...], due: int, style: Style, now: date
     if style.layout is Layout.JSON:
         typer.echo("[" + ",".join(entry.model_dump_json() for entry in entries) + "]")
         return
+    if not entries and style.layout is Layout.TABLE:
+        typer.echo(style.words["nothing"])
+        return
     header, rows = entry_rows(entries, style.words, now=now)
     title = style.words["title"]
     typer.echo(written(header, rows, style.layout, title=title, language=style.language))

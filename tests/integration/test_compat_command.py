@@ -135,6 +135,7 @@ def test_everything_is_said_in_chinese(address: str, words: list[str], told: str
             id="the history of a cell",
         ),
         pytest.param(["--state", "broken"], "server: ImportError", id="a state"),
+        pytest.param(["--with", "sglang=9.9"], "Nothing like that was measured", id="none"),
     ],
 )
 def test_the_table_is_looked_at_from_every_side(address: str, words: list[str], told: str) -> None:
