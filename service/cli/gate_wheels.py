@@ -29,6 +29,13 @@ BUILD_LIMIT_S = 1800.0
 GIT_LIMIT_S = 120.0
 METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 METADATA_BYTES_MAX = 2**20
+BROKEN_WHEELS = (
+    BadZipFile,
+    EOFError,
+    InvalidVersion,
+    NotImplementedError,  # zipfile's word for a member whose compression it does not know
+    ValueError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +179,7 @@ def _require_wheel(file: str, content: bytes, name: str, version: Version) -> No
                 raise OverrideError(f"{file} is no wheel: its METADATA is too large")
             said = BytesHeaderParser().parsebytes(archive.read(place))
             inside = canonicalize_name(said["Name"] or ""), Version(said["Version"] or "")
-    except (BadZipFile, EOFError, InvalidVersion, NotImplementedError, ValueError) as error:
+    except BROKEN_WHEELS as error:
         raise OverrideError(f"{file} is no wheel, or a damaged one: {error}") from error
     if inside != (name, version):
         raise OverrideError(f"{file} has {inside[0]} {inside[1]} in it: build it anew")

@@ -5,14 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.production import ROOT, Stage, service_client
-from tests.integration.databases import free_port
+from tests.e2e.production import ROOT, Stage
 
 pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1800)]
 
@@ -73,19 +71,6 @@ def matrix(tmp_path: Path) -> Path:
         )
         (root / "stacks" / f"{name}.yaml").write_text(text)
     return root
-
-
-@pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[Stage]:
-    port = free_port()
-    stage = Stage(tmp_path, {"KUNLINE_URL": f"http://127.0.0.1:{port}"})
-    words = ("up", "--runner", "--port", str(port), "--data-dir", str(tmp_path / "data"))
-    stage.module("up", "service.cli", *words)
-    try:
-        with service_client(port):
-            yield stage
-    finally:
-        stage.stop()
 
 
 def test_one_of_four_settings_is_named_and_a_stack_that_is_only_different_is_not_blamed(

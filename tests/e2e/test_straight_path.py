@@ -6,15 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from tests.e2e.production import ROOT, Stage, gone, service_client
-from tests.integration.databases import free_port
+from tests.e2e.production import ROOT, Stage, gone
 
 pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(2400)]
 
@@ -22,19 +20,6 @@ STACKS = ("cpu-sglang-0.5.18", "cpu-sglang-0.5.23")
 JUDGED = {"output_throughput", "ttft_p50", "tpot_p50"}
 VERDICTS = {0, 3, 4}
 INTERRUPTED = 130
-
-
-@pytest.fixture
-def embedded(tmp_path: Path) -> Iterator[Stage]:
-    port = free_port()
-    stage = Stage(tmp_path, {"KUNLINE_URL": f"http://127.0.0.1:{port}"})
-    words = ("up", "--runner", "--port", str(port), "--data-dir", str(tmp_path / "data"))
-    stage.module("up", "service.cli", *words)
-    try:
-        with service_client(port):
-            yield stage
-    finally:
-        stage.stop()
 
 
 def test_a_plan_on_two_stacks_ends_in_verdicts_and_leaves_no_process(embedded: Stage) -> None:

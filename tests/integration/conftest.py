@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from service.formats.events import EventRead
 from service.store import schema
-from service.store.database import create_database
+from service.store.database import create_database, reading
+from service.store.events import EventFilter
+from service.usecases.read_events import list_events
 from tests.integration.databases import Cluster, postgres, redis
 from tests.integration.nights import play
 
@@ -118,3 +121,20 @@ def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     yield opened
     opened.dispose()
     running.drop(name)
+
+
+@pytest.fixture
+def history_copy(history_file: Path, tmp_path: Path) -> Iterator[Engine]:
+    """Give a copy of the played history on SQLite alone."""
+    (tmp_path / "kunline.db").write_bytes(history_file.read_bytes())
+    engine = create_database(f"sqlite:///{tmp_path / 'kunline.db'}", connections=10)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def event(engine: Engine) -> EventRead:
+    """Find the one event of the played history, which a module's own engine holds."""
+    with reading(engine) as session:
+        (found,) = list_events(session, EventFilter(), limit=5, cursor=None).events
+    return found

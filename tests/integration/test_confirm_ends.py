@@ -1,8 +1,6 @@
 """Confirms: what they may cost, which launches count, and all the ways in which they end."""
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, delete, update
@@ -12,11 +10,10 @@ from service.domain.job import JobState
 from service.domain.verdict import Outcome
 from service.formats.events import EventRead
 from service.store import runs
-from service.store.database import create_database, reading, writing
-from service.store.events import EventFilter
+from service.store.database import reading, writing
 from service.store.tables import EventRow, MovedRow
 from service.usecases.cancel_session import cancel_session
-from service.usecases.read_events import list_events, read_event
+from service.usecases.read_events import read_event
 from tests.integration.confirming import (
     SLOWER,
     after,
@@ -33,20 +30,9 @@ from tests.integration.confirming import (
 
 
 @pytest.fixture
-def engine(history_file: Path, tmp_path: Path) -> Iterator[Engine]:
-    """Open a copy of the history; what is asked here is the same on both databases."""
-    (tmp_path / "kunline.db").write_bytes(history_file.read_bytes())
-    opened = create_database(f"sqlite:///{tmp_path / 'kunline.db'}", connections=5)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
-def event(engine: Engine) -> EventRead:
-    """Find the one event of the history."""
-    with reading(engine) as session:
-        (found,) = list_events(session, EventFilter(), limit=5, cursor=None).events
-    return found
+def engine(history_copy: Engine) -> Engine:
+    """Take SQLite alone: what is asked here is the same on both databases."""
+    return history_copy
 
 
 def test_the_size_is_of_its_own_launches_and_never_of_the_run_that_raised_the_suspicion(

@@ -40,14 +40,6 @@ def engine(history: Engine) -> Engine:
     return history
 
 
-@pytest.fixture
-def event(engine: Engine) -> EventRead:
-    """Find the one event of the history."""
-    with reading(engine) as session:
-        (found,) = list_events(session, EventFilter(), limit=5, cursor=None).events
-    return found
-
-
 def test_a_fresh_suspicion_is_confirmed_without_being_asked_and_opens_one_incident(
     engine: Engine, event: EventRead
 ) -> None:

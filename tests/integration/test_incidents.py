@@ -25,10 +25,8 @@ from service.formats.incidents import (
     TriageOrder,
 )
 from service.store.database import reading, writing
-from service.store.events import EventFilter
 from service.usecases.move_baseline import FrozenBaselineError
 from service.usecases.pin_baseline import list_baselines, pin_baseline
-from service.usecases.read_events import list_events
 from service.usecases.read_incidents import read_incident, read_record
 from service.usecases.triage_incident import (
     merge_incident,
@@ -49,14 +47,6 @@ GOOD, BAD, NEWER = stack_of(STEP - 1), stack_of(STEP), stack_of(30)
 def engine(history: Engine) -> Engine:
     """Name what the tests here are given."""
     return history
-
-
-@pytest.fixture
-def event(engine: Engine) -> EventRead:
-    """Find the one event of the history."""
-    with reading(engine) as session:
-        (found,) = list_events(session, EventFilter(), limit=5, cursor=None).events
-    return found
 
 
 def opened(engine: Engine, event: EventRead) -> IncidentRead:

@@ -149,7 +149,7 @@ def test_a_python_that_is_not_there_is_an_error_in_words(tmp_path: Path) -> None
 
 
 # CI brings a compiler (.ci/run); elsewhere whoever has none is told how to get one.
-needs_compiler = pytest.mark.skipif(
+needs_compiler = pytest.mark.skipif(  # a person may have no compiler; CI always has
     shutil.which("cc") is None and not os.environ.get("CI"),
     reason="the libraries are compiled here: apt-get install gcc libc6-dev",
 )
