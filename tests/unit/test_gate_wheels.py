@@ -84,6 +84,20 @@ def test_what_only_bears_a_wheels_name_is_refused(tmp_path: Path, content: bytes
         wheel_of(PLUGIN, str(tmp_path / WHEEL))
 
 
+def test_a_wheel_compressed_in_a_way_nobody_here_knows_is_refused(tmp_path: Path) -> None:
+    content = bytearray(plugin(tmp_path).read_bytes())
+    # The method's field in each local header and in each entry of the directory.
+    for head, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = content.find(head)
+        while at >= 0:
+            content[at + offset : at + offset + 2] = (99).to_bytes(2, "little")
+            at = content.find(head, at + 1)
+    (tmp_path / WHEEL).write_bytes(content)
+
+    with pytest.raises(OverrideError, match=r"a damaged one: .*compression"):
+        wheel_of(PLUGIN, str(tmp_path / WHEEL))
+
+
 def test_a_wheel_that_was_renamed_is_refused(tmp_path: Path) -> None:
     made_wheel(tmp_path, PLUGIN, "0.2.0", inside="0.1.0")
 
