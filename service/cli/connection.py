@@ -1,6 +1,5 @@
 """How a command reaches the service: its address, a token, and what is said when it is away."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 
 from service.cli.exit_codes import OPERATIONAL, USAGE
-from service.cli.plain import plain
+from service.cli.plain import complain
 from service.client import Client, RefusedError, ServiceAwayError, connected
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -36,9 +35,3 @@ def service(url: str, token: str | None) -> Iterator[Client]:
     except RefusedError as error:
         complain(str(error))
         raise typer.Exit(USAGE) from error
-
-
-def complain(message: str) -> None:
-    """Print a message for a person to stderr; stdout belongs to the answer."""
-    lines = "\n".join(map(plain, message.split("\n")))
-    print(f"kunline: {lines}", file=sys.stderr, flush=True)  # noqa: T201 — the CLI's voice

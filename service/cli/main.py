@@ -1,51 +1,187 @@
-"""The `kunline` command: every command, registered in the order people meet them."""
+"""The `kunline` command: every command in the order people meet them, loaded when asked for."""
 
 import errno
+from collections import UserDict
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from service.cli import serve
-from service.cli.attribute import attribute
-from service.cli.baseline import baselines
-from service.cli.bundle import bundles
-from service.cli.compare import compare
-from service.cli.compat import compats
-from service.cli.confirm import confirms
-from service.cli.connection import complain
-from service.cli.demo import demo
-from service.cli.detect import detect
-from service.cli.doctor import doctor
-from service.cli.events import events
 from service.cli.exit_codes import OPERATIONAL
-from service.cli.experiment import experiment
-from service.cli.gate import gates
-from service.cli.host import hosts
-from service.cli.import_ import import_results
-from service.cli.incident import incidents
-from service.cli.matrix import check
-from service.cli.noise import noise
-from service.cli.notify import webhooks
-from service.cli.plan import plan
-from service.cli.preflight import preflight
-from service.cli.qualify import qualify
-from service.cli.read import read
-from service.cli.run import run
-from service.cli.runs import runs
-from service.cli.scaling import scalings
-from service.cli.schedule import schedules
-from service.cli.session import sessions
-from service.cli.stack import stacks
-from service.cli.up import up
-from service.cli.waiver import waivers
+from service.cli.plain import complain
 
 _NOWHERE_TO_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command: its module here and its name in there, and what the list of commands says of it.
+
+    place: the two, with a colon between them. passes_on: every word behind the command goes to the
+    process that it becomes.
+    """
+
+    place: str
+    line: str
+    passes_on: bool = False
+
+
+COMMANDS = {
+    "demo": Entry(
+        "demo:demo",
+        "Measure two pinned SGLang stacks on this machine's CPU, and judge the newer.",
+    ),
+    "up": Entry(
+        "up:up", "Run service, worker, scheduler and broker here, on SQLite, until Ctrl-C."
+    ),
+    "matrix": Entry("matrix:matrix", "The files that say what is measured."),
+    "plan": Entry(
+        "plan:plan", "Show what a plan would measure: cells, launches in order, card time."
+    ),
+    "run": Entry(
+        "run:run",
+        "Measure a plan on the given stacks and judge it; the exit code is the verdict.",
+    ),
+    "session": Entry("session:sessions", "Sessions: list, show, cancel."),
+    "runs": Entry(
+        "runs:runs",
+        "List runs, the newest first; or show one, withdraw it, restore it, tell its history.",
+    ),
+    "compare": Entry(
+        "compare:compare",
+        "Judge a candidate's results against a baseline's, by the same rule as everywhere else.",
+    ),
+    "baseline": Entry(
+        "baseline:baselines", "Baselines: pin, show, history, undo, rule, rules, end-rule."
+    ),
+    "gate": Entry(
+        "gate:gates",
+        "Build a candidate, measure it in turn with its baseline on one host, and judge it.",
+    ),
+    "waiver": Entry("waiver:waivers", "Waivers of a gate: add, list, revoke."),
+    "noise": Entry(
+        "noise:noise",
+        "Measure one stack against itself, restarts included, and store how much launches differ.",
+    ),
+    "experiment": Entry(
+        "experiment:experiment",
+        "Try several values of one parameter in turn on one host, and say which to take.",
+    ),
+    "attribute": Entry(
+        "attribute:attribute",
+        "Find which component, argument or variable makes the bad stack slower than the good one.",
+    ),
+    "events": Entry(
+        "events:events",
+        "List what the screen suspects in the stored history, newest first; or show one event.",
+    ),
+    "confirm": Entry(
+        "confirm:confirms", "Confirms of suspicions: list, show, start, cancel, budget."
+    ),
+    "incident": Entry(
+        "incident:incidents",
+        "Incidents: list, show, open, triage, merge, split, reopen, attribute, profile, record.",
+    ),
+    "schedule": Entry("schedule:schedules", "Nights: set, list, pause, resume, remove."),
+    "notify": Entry(
+        "notify:webhooks", "Notifications by webhook: add, list, test, remove, deliveries."
+    ),
+    "compat": Entry("compat:compats", "Which stacks work, and may one move to another?"),
+    "qualify": Entry(
+        "qualify:qualify",
+        "Qualify an upgrade: measure both stacks, read the dossier, decide, sign.",
+    ),
+    "stack": Entry("stack:stacks", "Stacks: what sets two of them apart."),
+    "host": Entry("host:hosts", "Hosts and their runners: list, pause, drain."),
+    "preflight": Entry(
+        "preflight:preflight",
+        "Check this host layer by layer, from the metal up; the first that breaks ends the row.",
+    ),
+    "doctor": Entry(
+        "doctor:doctor",
+        "Print what is amiss on this machine; --bundle packs what a maintainer needs.",
+    ),
+    "scaling": Entry(
+        "scaling:scalings", "Several cards against one, and what their messages cost."
+    ),
+    "bundle": Entry("bundle:bundles", "Everything a site without a network needs."),
+    "weights": Entry("weights:weights", "A model's files on a host's own disk."),
+    "import": Entry(
+        "import_:import_results",
+        "Store results that were measured elsewhere, under a condition that you state as a whole.",
+    ),
+    "read": Entry(
+        "read:read",
+        "Parse benchmark result files: values in base units, and whether they may be judged.",
+    ),
+    "detect": Entry(
+        "detect:detect",
+        "Look for changes of level in plain series: when, which way, how much, when seen.",
+    ),
+    "serve": Entry(
+        "serve:serve", "Run the HTTP API on the database that KUNLINE_DATABASE_URL names."
+    ),
+    "worker": Entry(
+        "serve:worker",
+        "Run the service's own tasks: the sweep that finds lost jobs, and what follows a report.",
+    ),
+    "scheduler": Entry(
+        "serve:scheduler", "Send the service's periodic tasks on time; run exactly one."
+    ),
+    "runner": Entry(
+        "serve:runner",
+        "Run a runner on this host: it takes jobs, brings stacks up and measures them.",
+    ),
+    "db": Entry(
+        "serve:database",
+        "Operator's work on the database: `kunline db migrate`, `kunline db retell`.",
+        passes_on=True,
+    ),
+    "token": Entry(
+        "serve:token",
+        "Make, list and revoke API tokens, on the host of the database.",
+        passes_on=True,
+    ),
+}
+
+
+@cache
+def loaded(name: str) -> Any:
+    """Return a command, or a group of commands. Raises KeyError for a name that is not there."""
+    entry = COMMANDS[name]
+    module, _, its_name = entry.place.partition(":")
+    found = getattr(import_module(f"service.cli.{module}"), its_name)
+    holder = typer.Typer(add_completion=False, rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        holder.add_typer(found, name=name)
+    else:
+        every = {"allow_extra_args": True, "ignore_unknown_options": True}
+        holder.command(name, context_settings=every if entry.passes_on else None)(found)
+    return typer.main.get_group(holder).commands[name]
+
+
+class _Loaded(UserDict[str, Any]):
+    """Commands by name: one is imported when it is looked up, and none to list them."""
+
+    def __getitem__(self, name: str) -> Any:
+        return loaded(name)
+
+
 class _Commands(TyperGroup):
     """Commands of which none ends in a traceback because its answer could not be written."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _Loaded(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 — typer's
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.line) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Exits 1 with a sentence where a disk is full."""
@@ -82,45 +218,3 @@ def kunline(
     ] = False,
 ) -> None:
     """Measure, store, judge and compare the speed of SGLang stacks on Kunlun cards."""
-
-
-matrix = typer.Typer(no_args_is_help=True, help="The files that say what is measured.")
-matrix.command()(check)
-
-for command in (
-    demo,
-    up,
-    run,
-    plan,
-    preflight,
-    doctor,
-    noise,
-    qualify,
-    compare,
-    read,
-    detect,
-    attribute,
-    experiment,
-):
-    main.command()(command)
-main.command("import")(import_results)
-main.add_typer(gates, name="gate")
-main.add_typer(waivers, name="waiver")
-main.add_typer(matrix, name="matrix")
-main.add_typer(runs, name="runs")
-main.add_typer(events, name="events")
-main.add_typer(confirms, name="confirm")
-main.add_typer(incidents, name="incident")
-main.add_typer(webhooks, name="notify")
-main.add_typer(stacks, name="stack")
-main.add_typer(baselines, name="baseline")
-main.add_typer(sessions, name="session")
-main.add_typer(compats, name="compat")
-main.add_typer(scalings, name="scaling")
-main.add_typer(schedules, name="schedule")
-main.add_typer(hosts, name="host")
-main.add_typer(bundles, name="bundle")
-for process in (serve.serve, serve.worker, serve.scheduler, serve.runner):
-    main.command()(process)
-main.command("db", context_settings=serve.PASS_ON)(serve.database)
-main.command("token", context_settings=serve.PASS_ON)(serve.token)

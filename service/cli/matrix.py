@@ -36,6 +36,10 @@ MatrixOption = Annotated[
 ]
 
 
+matrix = typer.Typer(no_args_is_help=True, help="The files that say what is measured.")
+
+
+@matrix.command()
 def check(
     directory: Annotated[
         Path,

@@ -1,6 +1,7 @@
 """Text from elsewhere as it may be printed: what would command a terminal is shown instead."""
 
 import re
+import sys
 
 FOUR_DIGITS_FROM = 0x100
 # Control characters, line ends among them, and those that turn the direction of what follows.
@@ -18,3 +19,9 @@ def plain(text: str) -> str:
 def _shown(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < FOUR_DIGITS_FROM else f"\\u{code:04x}"
+
+
+def complain(message: str) -> None:
+    """Print a message for a person to stderr; stdout belongs to the answer."""
+    lines = "\n".join(map(plain, message.split("\n")))
+    print(f"kunline: {lines}", file=sys.stderr, flush=True)  # noqa: T201 — the CLI's voice

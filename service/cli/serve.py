@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 Context = typer.Context
 
 
