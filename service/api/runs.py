@@ -12,13 +12,13 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from service.api.access import MayRead, require
 from service.api.door import Door, Opened, door_of
 from service.api.errors import PathMismatchError
-from service.api.straight import StraightRoute, described, read_body, written
+from service.api.straight import body_of, described, read_body, written
 from service.api.together import Together
 from service.domain.token import Scope
 from service.formats.reports import RunReport, Stored
 from service.formats.runs import RunDetail, RunPage, RunState
 from service.store.runs import RunFilter
-from service.store.whole_runs import WholeRun
+from service.store.whole_runs import WholeRun, keep_at_once
 from service.usecases.read_runs import list_runs, read_run
 from service.usecases.report_run import report_runs, whole_run
 
@@ -29,15 +29,23 @@ LARGE_BYTES = 256 * 1024
 GOES = 2
 
 router = APIRouter(prefix="/runs", tags=["runs"])
-straight = APIRouter(prefix="/runs", tags=["runs"], route_class=StraightRoute)
 
 
 def storing(door: Door) -> Together[WholeRun, Stored]:
     """Return what stores runs that arrive at one time in one transaction."""
 
     def do(wholes: Sequence[WholeRun]) -> Sequence[Stored | Exception]:
-        with door.writing() as session:
-            return report_runs(session, wholes, files=door.files)
+        stored = keep_at_once(door.engine, door.files, wholes)
+        left = [whole for whole in wholes if whole.run.id not in stored]
+        told: dict[UUID, Stored | Exception] = {
+            run_id: Stored(run_id=run_id, stored=True) for run_id in stored
+        }
+        if left:
+            # What is there already or refused is asked for once more, to be told why.
+            with door.writing() as session:
+                answers = report_runs(session, left, files=door.files)
+            told |= {whole.run.id: answer for whole, answer in zip(left, answers, strict=True)}
+        return [told[whole.run.id] for whole in wholes]
 
     return Together(
         do,
@@ -51,12 +59,12 @@ def storing(door: Door) -> Together[WholeRun, Stored]:
 KeyAsked = Annotated[str | None, Query(pattern=r"^[0-9a-f]{64}$")]
 
 
-@straight.put("/{run_id}", response_model=Stored, openapi_extra=described(RunReport))
+@router.put("/{run_id}", response_model=Stored, openapi_extra=described(RunReport))
 async def put(request: Request, run_id: UUID) -> Response:
     """Store a run, once however often it is sent."""
     door = await door_of(request)
     await require(request, door, Scope.INGEST)
-    body = await request.body()
+    body = await body_of(request)
     if len(body) > LARGE_BYTES:
         whole = await run_in_threadpool(_whole, door, run_id, body)
     else:

@@ -1,7 +1,6 @@
 """Things asked for at one time and done in one go: a commit costs as much for many as for one."""
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +11,6 @@ from typing import Generic, TypeVar
 
 # What waits longer than one go takes its turn in the next.
 AT_ONCE_MAX = 32
-# Who has just been answered asks again at once where there is much to do: waiting so long for them
-# after a go makes the next one larger, and delays nobody where there is little to do.
-GATHER_S = 0.001
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -35,7 +31,8 @@ class Together(Generic[Question, Answer]):
     two have in common that must not be done in one go. for_all: errors of do that would meet each
     alone as well; after any other error each is done alone, so that none costs the others theirs.
     goes: how many may be under way at one time, each in a thread of its own: while one waits for
-    the database, another is made ready.
+    the database, another is made ready. One is begun beside others once as many wait as are under
+    way, so that goes grow with what there is to do; nobody waits where nothing is under way.
     """
 
     def __init__(
@@ -52,6 +49,7 @@ class Together(Generic[Question, Answer]):
         self._waiting: deque[_Waiting[Question, Answer]] = deque()
         self._goes = goes
         self._at_work = 0
+        self._under_way = 0
         self._changing = Lock()
         self._thread = ThreadPoolExecutor(goes, thread_name_prefix="together")
 
@@ -60,9 +58,9 @@ class Together(Generic[Question, Answer]):
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         with self._changing:
             self._waiting.append(_Waiting(asked, answer))
-            idle = self._at_work < self._goes
-            self._at_work += idle
-        if idle:
+            due = self._is_due()
+            self._at_work += due
+        if due:
             self._thread.submit(self._work)
         return await answer
 
@@ -70,23 +68,39 @@ class Together(Generic[Question, Answer]):
         """Finish what waits, then end the threads."""
         self._thread.shutdown()
 
-    def _work(self) -> None:
-        while batch := self._taken():
-            _tell(self._answers(batch))
-            time.sleep(GATHER_S)
+    def _is_due(self) -> bool:
+        """Return whether one more thread is to begin a go; it takes all that waits by then."""
+        if self._at_work == 0:
+            return True
+        return self._at_work < self._goes and 0 < self._under_way <= len(self._waiting)
 
-    def _taken(self) -> Sequence[_Waiting[Question, Answer]]:
-        """Return what is done in the next go; nothing says that this thread's work is over."""
+    def _work(self) -> None:
+        done = 0
+        while batch := self._next(done):
+            _tell(self._answers(batch))
+            done = len(batch)
+
+    def _next(self, done: int) -> Sequence[_Waiting[Question, Answer]]:
+        """Return what is done in the next go; nothing says that this thread's work is over.
+
+        done: how many its last go did. What is left waits for the end of another thread's go.
+        """
+        with self._changing:
+            self._under_way -= done
+            batch = self._taken() if self._under_way <= len(self._waiting) else []
+            self._under_way += len(batch)
+            self._at_work -= not batch
+        return batch
+
+    def _taken(self) -> list[_Waiting[Question, Answer]]:
         batch: list[_Waiting[Question, Answer]] = []
         names: set[Hashable] = set()
-        with self._changing:
-            while self._waiting and len(batch) < AT_ONCE_MAX:
-                name = self._name(self._waiting[0].asked)
-                if name in names:
-                    break
-                names.add(name)
-                batch.append(self._waiting.popleft())
-            self._at_work -= not batch
+        while self._waiting and len(batch) < AT_ONCE_MAX:
+            name = self._name(self._waiting[0].asked)
+            if name in names:
+                break
+            names.add(name)
+            batch.append(self._waiting.popleft())
         return batch
 
     def _answers(self, batch: Sequence[_Waiting[Question, Answer]]) -> Sequence[_Told[Answer]]:

@@ -4,11 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 import orjson
-from sqlalchemy import bindparam, text
+import psycopg
+from sqlalchemy import Dialect, Engine, bindparam, text
 from sqlalchemy.types import LargeBinary
 
 from service.domain.cell import Cell
@@ -122,15 +124,42 @@ def keep(session: WriteSession, files: Files, wholes: Sequence[WholeRun]) -> fro
     return frozenset(whole.run.id for whole in wholes if _kept_apart(session, files, whole))
 
 
+def keep_at_once(engine: Engine, files: Files, wholes: Sequence[WholeRun]) -> frozenset[UUID]:
+    """Store what keep() would store in a transaction of its own, and return the ids of it.
+
+    On PostgreSQL alone, and past SQLAlchemy, whose part of one statement costs as much as all else
+    that a process does for it. Where the statement fails nothing is stored and none is returned:
+    keep() is then asked, which knows what errors mean. Raises what connecting and write() raise.
+    """
+    if engine.dialect.name != "postgresql":
+        return frozenset()
+    for whole in wholes:
+        artefacts.write_large(files, whole.contents)
+    pooled = engine.raw_connection()
+    try:
+        connection: psycopg.Connection[Any] = pooled.driver_connection  # type: ignore[assignment]  # of any driver
+        stored = connection.execute(_of_driver(engine.dialect), parameters(wholes)).fetchall()
+        connection.commit()
+    except psycopg.Error:
+        return frozenset()
+    finally:
+        # The pool rolls back what was not committed, and lets go of a connection that is broken.
+        pooled.close()
+    return frozenset(run_id for (run_id,) in stored)
+
+
+@lru_cache(maxsize=1)
+def _of_driver(dialect: Dialect) -> bytes:
+    return str(ALL_AT_ONCE.compile(dialect=dialect)).encode()
+
+
 def parameters(wholes: Sequence[WholeRun]) -> Mapping[str, Any]:
     """Return what ALL_AT_ONCE takes: one text for all but the contents, and their bytes."""
     contents, content = _laid_out(wholes)
     sent = {
         "runs": [_row(whole.run) for whole in wholes],
         "samples": [
-            {"run_id": whole.run.id, **samples.told(metric, sample)}
-            for whole in wholes
-            for metric, sample in whole.values.items()
+            sample for whole in wholes for sample in samples.told(whole.run.id, whole.values)
         ],
         "contents": contents,
         "held": [

@@ -1,135 +1,178 @@
-"""From a matrix file to a verdict on real SGLang, in the embedded shape, as a person does it."""
+"""From a matrix file to verdicts and the compatibility table on real SGLang, as a person does it.
+
+One service, embedded, measures two releases, a stack that is broken and one that drifted.
+"""
 
 import json
 import os
-import re
-import signal
-import subprocess
-import sys
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from pydantic import TypeAdapter
 
-from tests.e2e.production import ROOT, Stage, gone
+from service.client import Client, connected
+from service.domain.stack import Stack
+from service.formats.matrix_files import Matrix, read_matrix
+from service.formats.planned_sessions import SessionUpload, plan_session, session_upload
+from service.formats.sessions import SessionOrder
+from tests.e2e.conftest import serving
+from tests.e2e.production import ROOT, Stage, gone, wait_until
 
-pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1800)]
 
-STACKS = ("cpu-sglang-0.5.18", "cpu-sglang-0.5.23")
+OLD, NEW, WRONG, DRIFTED = "cpu-sglang-0.5.18", "cpu-sglang-0.5.23", "cpu-wrong", "drifted"
 JUDGED = {"output_throughput", "ttft_p50", "tpot_p50"}
 VERDICTS = {0, 3, 4}
-INTERRUPTED = 130
+LIMIT_S = 1000
+# The largest load of the plan: its one cell's concurrency.
+SATURATED = 2
+# Mean log-probabilities of fixed prompts: both releases compute the same model in float32.
+ALIKE = 0.01
+# A package of that name, found before the installed one: whoever imports it breaks.
+IMPORTED = 'raise ImportError("cannot import name AutoProcessor from transformers 4.0.0")\n'
+STACK = TypeAdapter(Stack)
 
 
-def test_a_plan_on_two_stacks_ends_in_verdicts_and_leaves_no_process(embedded: Stage) -> None:
-    code, verdicts = _kunline(embedded, "run", "smoke", *_named(STACKS), "--json", limit_s=1800)
+@dataclass(frozen=True, slots=True)
+class Smoked:
+    """A service that has measured both releases. code, verdicts: of the command that did."""
 
-    assert code in VERDICTS, embedded.log("up")
-    assert verdicts["finished"]
-    [cell] = verdicts["cells"]
+    service: Stage
+    code: int
+    verdicts: Any
+
+    def kunline(self, *words: str) -> tuple[int, Any]:
+        """Run a command and return its exit code and its answer."""
+        return self.service.kunline(*words)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the runs of both releases."""
+        _, page = self.kunline("runs", "--session", self.verdicts["session_id"], "--json")
+        return list(page["runs"])
+
+
+@pytest.fixture(scope="module")
+def smoked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Smoked]:
+    with serving(tmp_path_factory.mktemp("straight")) as service:
+        named = ("--stack", OLD, "--stack", NEW)
+        code, verdicts = service.kunline("run", "smoke", *named, "--json", limit_s=LIMIT_S)
+        smoked = Smoked(service, code, verdicts)
+        service.kunline("baseline", "pin", OLD, "--why", "the older one", "--json")
+        yield smoked
+
+
+def test_a_plan_on_two_stacks_ends_in_verdicts_by_every_judged_metric(smoked: Smoked) -> None:
+    assert smoked.code in VERDICTS, smoked.service.log("up")
+    assert smoked.verdicts["finished"]
+    [cell] = smoked.verdicts["cells"]
     assert cell["against"] == "control"
     assert {verdict["metric"] for verdict in cell["comparison"]["verdicts"]} == JUDGED
-    _, page = _kunline(embedded, "runs", "--session", verdicts["session_id"], "--json")
-    assert [run["state"] for run in page["runs"]] == ["measured", "measured"]
-    _stored_as_it_was_measured(embedded, page["runs"])
-    _pinned(embedded, page["runs"])
-    _compared(embedded, page["runs"])
-    family = psutil.Process(embedded.running["up"].pid).children(recursive=True)
-    embedded.end("up")
-    assert gone(family)
+    runs = smoked.runs()
+    assert [run["state"] for run in runs] == ["measured", "measured"]
+    code, answer = smoked.kunline("compare", *(run["stack_key"] for run in runs), "--json")
+    assert (code in VERDICTS, answer["comparable"]) == (True, True)
 
 
-def _stored_as_it_was_measured(embedded: Stage, runs: list[dict[str, Any]]) -> None:
-    _, run = _kunline(embedded, "runs", runs[0]["id"], "--json")
+def test_it_is_stored_as_it_was_measured_and_pinned_for_a_reason(smoked: Smoked) -> None:
+    _, run = smoked.kunline("runs", smoked.runs()[0]["id"], "--json")
+    _, [baseline] = smoked.kunline("baseline", "show", "--json")
 
     assert len(run["seeds"]) == len(run["values"]["ttft_p50"]) == 2
     assert all(value > 0 for values in run["values"].values() for value in values)
     assert run["resolution"]["attention_backend"] == "torch_native"
     assert run["drift"] == []
     assert run["artefacts"]
+    assert (baseline["stack_name"], baseline["why"]) == (OLD, "the older one")
 
 
-def _pinned(embedded: Stage, runs: list[dict[str, Any]]) -> None:
-    key = next(run["stack_key"] for run in runs if run["stack_name"] == STACKS[0])
-    _kunline(embedded, "baseline", "pin", key, "--why", "the older one", "--json")
-    _, [baseline] = _kunline(embedded, "baseline", "show", "--json")
-
-    assert (baseline["stack_name"], baseline["why"]) == (STACKS[0], "the older one")
-
-
-def _compared(embedded: Stage, runs: list[dict[str, Any]]) -> None:
-    code, answer = _kunline(embedded, "compare", *(run["stack_key"] for run in runs), "--json")
-
-    assert code in VERDICTS
-    assert answer["comparable"]
-
-
-def _named(stacks: tuple[str, ...]) -> list[str]:
-    return [word for stack in stacks for word in ("--stack", stack)]
-
-
-def _kunline(stage: Stage, *words: str, limit_s: float = 60) -> tuple[int, Any]:
-    """Run a command and return its exit code and the one JSON document on its stdout."""
-    answered = subprocess.run(
-        [sys.executable, "-m", "service.cli", *words],
-        cwd=ROOT,
-        env={**os.environ, **stage.environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=limit_s,
-    )
-    assert answered.stdout, answered.stderr
-    return answered.returncode, json.loads(answered.stdout)
-
-
-def test_a_demo_that_is_interrupted_leaves_nothing_behind_and_goes_on_where_it_was(
-    tmp_path: Path,
+def test_the_compatibility_table_is_right_in_every_cell_and_the_advisor_with_it(
+    smoked: Smoked, tmp_path: Path
 ) -> None:
-    first = _demo(tmp_path)
-    session = _read_until(first, "session ")
-    _read_until(first, ": measure")
-    family = psutil.Process(first.pid).children(recursive=True)
-    first.send_signal(signal.SIGINT)
+    with connected(smoked.service.environment["KUNLINE_URL"]) as client:
+        _measured_too(client, _with_a_wrong_package(tmp_path))
 
-    assert _ended(first) == INTERRUPTED
+    _, told = smoked.kunline("compat", "show", "--format", "json")
+
+    lines = {line["stack_name"]: line for line in told}
+    assert lines[OLD]["state"] == "works"
+    assert lines[NEW]["state"] in {"works", "works, regressed"}
+    new = lines[NEW]["told"]
+    assert new["kv_tokens"] > 0
+    assert new["loaded_concurrency"] == SATURATED
+    assert new["distance"] < ALIKE
+    assert new["loaded_distance"] < ALIKE
+    assert [lines[name]["state"] for name in (WRONG, DRIFTED)] == ["broken", "broken"]
+    assert "AutoProcessor" in lines[WRONG]["told"]["chief"]["finding"]
+    assert lines[DRIFTED]["told"]["chief"]["layer"] == "packages"
+    assert "transformers" in lines[DRIFTED]["told"]["chief"]["finding"]
+    assert _advised(smoked, WRONG) == (5, "no")
+    assert _advised(smoked, NEW)[0] in {0, 3, 4}
+
+
+def test_a_service_that_is_ended_leaves_no_process(smoked: Smoked) -> None:
+    family = psutil.Process(smoked.service.running["up"].pid).children(recursive=True)
+
+    smoked.service.end("up")
+
+    assert family
     assert gone(family)
-    again = _demo(tmp_path)
-    assert _session_in(_read_until(again, "session ")) == _session_in(session)
-    again.send_signal(signal.SIGINT)
-    assert _ended(again) == INTERRUPTED
 
 
-def _demo(folder: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "service.cli", "demo", "--exit", "--data-dir", str(folder / "data")],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
+def _with_a_wrong_package(folder: Path) -> Matrix:
+    """Copy the matrix, and add a stack whose server finds a wrong transformers first."""
+    root = folder / "matrix"
+    shutil.copytree(ROOT / "matrix", root)
+    wrong = folder / "wrong/transformers/__init__.py"
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text(IMPORTED)
+    text = (root / f"stacks/{NEW}.yaml").read_text().replace(f"name: {NEW}", f"name: {WRONG}")
+    found = f'environment: {{PYTHONPATH: "{wrong.parent.parent}"}}'
+    changed = text.replace("environment: {}", found)
+    (root / f"stacks/{WRONG}.yaml").write_text(changed)
+    return read_matrix(root)
+
+
+def _measured_too(client: Client, matrix: Matrix) -> None:
+    """Order the broken stack and the drifted one behind one another, and wait for both."""
+    plan = matrix.plans.named("smoke")
+    broken, old = (
+        session_upload(plan_session(matrix, plan, stacks=[name])) for name in (WRONG, OLD)
+    )
+    ordered = []
+    for upload in (broken, _drifting(old)):
+        for content in upload.artefacts.values():
+            client.put_artefact(content)
+        session = client.submit(upload.order, idempotency_key=os.urandom(8).hex())
+        ordered.append(session.id)
+    wait_until(
+        lambda: all(client.session(each).state == "finished" for each in ordered),
+        LIMIT_S,
+        "both sessions are over",
     )
 
 
-def _ended(process: "subprocess.Popen[str]") -> int:
-    """Wait for a process to end, read what it still says, and return its exit code."""
-    process.communicate(timeout=120)
-    return process.returncode
+def _drifting(upload: SessionUpload) -> SessionUpload:
+    """Return a session of a stack that says to have another transformers than it installs."""
+    (asked,) = upload.order.stacks
+    parts = tuple(
+        replace(part, version="4.0.0") if part.name == "transformers" else part
+        for part in asked.stack.components
+    )
+    stack = replace(asked.stack, name=DRIFTED, components=parts)
+    document = STACK.dump_python(stack, mode="json")
+    told = upload.order.model_dump(mode="json")
+    told["stacks"] = [{**asked.model_dump(mode="json"), "key": stack.key, "stack": document}]
+    for launch in told["launches"]:
+        launch["stack_key"] = stack.key
+    order = SessionOrder.model_validate_json(json.dumps(told))
+    return SessionUpload(order, upload.artefacts)
 
 
-def _read_until(process: "subprocess.Popen[str]", part: str) -> str:
-    """Return the first line of a process's stderr that holds a text."""
-    assert process.stderr is not None
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if part in line:
-            return line
-    raise AssertionError(f"it ended with {process.wait()} and never said {part!r}: {said}")
-
-
-def _session_in(line: str) -> str:
-    found = re.search(r"session ([0-9a-f-]{36})", line)
-    assert found is not None, line
-    return found[1]
+def _advised(smoked: Smoked, to: str) -> tuple[int, str]:
+    code, told = smoked.kunline("compat", "check", "--from", OLD, "--to", to, "--json")
+    return code, told["answer"]

@@ -1,9 +1,11 @@
 """A report: stored once, whole or not at all, and only from who holds the job."""
 
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 import zstandard
+from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
 from service.domain.job import StaleTokenError
@@ -13,6 +15,7 @@ from service.store import runs, samples
 from service.store.database import reading
 from service.store.jobs import UnknownJobError
 from service.store.runs import RunFilter
+from service.store.whole_runs import keep_at_once
 from service.usecases.keep_artefact import (
     ArtefactTooLargeError,
     ArtefactUnreadableError,
@@ -20,8 +23,10 @@ from service.usecases.keep_artefact import (
     read_artefact,
 )
 from service.usecases.read_runs import list_runs, read_run
-from service.usecases.report_run import CellNotInJobError
+from service.usecases.report_run import CellNotInJobError, whole_run
 from tests.integration import builders, path
+from tests.integration.builders import NOW
+from tests.integration.serving import application
 
 
 @pytest.fixture
@@ -184,3 +189,56 @@ def test_samples_are_kept_bit_for_bit(engine: Engine, order: JobOrder) -> None:
         found = samples.of_runs(session, [sent.run_id])
 
     assert found[sent.run_id] == {"ttft_p50": values}
+
+
+def test_over_http_each_report_is_told_what_became_of_it(
+    engine: Engine, order: JobOrder, tmp_path: Path
+) -> None:
+    http = TestClient(application(engine, tmp_path), base_url="http://localhost:8000")
+    sent = builders.run_report(order)
+    stale = builders.run_report(order, cell=1).model_copy(update={"fencing_token": 9})
+
+    answers = [
+        http.put(f"/api/v1/runs/{each.run_id}", content=each.model_dump_json()).json()
+        for each in (sent, sent, stale, builders.run_report(order, cell=1))
+    ]
+
+    assert [answer.get("stored", answer.get("type")) for answer in answers] == [
+        True,
+        False,
+        "StaleTokenError",
+        True,
+    ]
+
+
+def test_all_at_once_takes_what_is_new_and_leaves_the_rest_to_the_ordinary_way(
+    engine: Engine, order: JobOrder
+) -> None:
+    quick = engine.dialect.name == "postgresql"
+    first, second = (whole_run(builders.run_report(order, cell=cell), NOW) for cell in (0, 1))
+
+    stored = keep_at_once(engine, path.FILES, [first])
+    again = keep_at_once(engine, path.FILES, [first, second])
+
+    assert stored == ({first.run.id} if quick else frozenset())
+    assert again == ({second.run.id} if quick else frozenset())
+
+
+def test_all_at_once_stores_nothing_where_one_cannot_be_stored(
+    engine: Engine, order: JobOrder
+) -> None:
+    good, bad = builders.run_report(order), builders.run_report(order, cell=1)
+    unstorable = bad.model_copy(
+        update={
+            "findings": [
+                GateFinding(code="a\x00", severity="warning", message="", observed="", required="")
+            ]
+        }
+    )
+
+    stored = keep_at_once(engine, path.FILES, [whole_run(each, NOW) for each in (good, unstorable)])
+
+    assert stored == frozenset()
+    with reading(engine) as session:
+        assert not runs.is_stored(session, good.run_id)
+    assert path.report(engine, good).stored

@@ -161,3 +161,47 @@ def test_no_more_goes_are_under_way_at_one_time_than_asked_for(doing: Doing) -> 
 
     assert answers == [10, 20, 30, 40]
     assert {number for go in doing.goes for number in go} == {1, 2, 3, 4}
+
+
+def test_another_go_is_begun_once_as_many_wait_as_are_under_way() -> None:
+    goes: list[list[int]] = []
+    begun = threading.Semaphore(0)
+    gates = {number: threading.Event() for number in (1, 2, 3, 5)}
+
+    def held(asked: Sequence[int]) -> Sequence[int]:
+        goes.append(list(asked))
+        begun.release()
+        assert gates[asked[0]].wait(10)
+        return list(asked)
+
+    together: Together[int, int] = Together(held, name=int, for_all=(AwayError,), goes=2)
+
+    async def asked() -> None:
+        waiting: list[asyncio.Future[int]] = []
+
+        async def ask(*numbers: int) -> None:
+            waiting.extend(asyncio.ensure_future(together(number)) for number in numbers)
+            await asyncio.sleep(0)
+
+        async def next_go() -> None:
+            assert await asyncio.to_thread(begun.acquire, timeout=10)
+
+        await ask(1)
+        await next_go()
+        await ask(2)
+        await next_go()
+        await ask(3, 4)
+        gates[1].set()
+        await next_go()
+        gates[2].set()
+        await waiting[1]
+        await ask(5, 6)
+        await next_go()
+        for gate in gates.values():
+            gate.set()
+        await asyncio.gather(*waiting)
+
+    asyncio.run(asyncio.wait_for(asked(), 20))
+    together.close()
+
+    assert goes == [[1], [2], [3, 4], [5, 6]]
