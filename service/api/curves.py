@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Opened
-from service.api.unchanged import tagged
+from service.api.unchanged import resting
 from service.formats.curves import CurvesRead
-from service.usecases.read_curves import CurveQuestion, read_curves
+from service.usecases.read_curves import CurveQuestion, read_curves, rests_on
 
 router = APIRouter(prefix="/curves", tags=["curves"])
 
@@ -54,7 +54,8 @@ def read(
         model=model,
     )
     with door.reading() as session:
-        return tagged(request, read_curves(session, asked))
+        mark = rests_on(session, asked)
+        return resting(request, mark, lambda: read_curves(session, asked))
 
 
 def _limits(given: Sequence[str]) -> Mapping[str, float]:

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Door, Opened
-from service.api.unchanged import tagged
+from service.api.unchanged import resting
 from service.domain.cell import Cell
 from service.formats.matrix_view import MatrixRead, MetricRead
 from service.store import judged
 from service.store.judged import Judged
 from service.usecases import judge_squares
-from service.usecases.read_matrix import MatrixQuestion, list_metrics, read_matrix
+from service.usecases.read_matrix import MatrixQuestion, list_metrics, read_matrix, rests_on
 
 router = APIRouter(tags=["matrix"])
 
@@ -57,10 +57,18 @@ def read(
         limit=limit,
         after=None if cursor is None else Cell(*cursor.split(".")),
     )
+    rule = rule_of(request)
+    fresh: list[Judged] = []
+
+    def tell() -> MatrixRead:
+        matrix, found = read_matrix(session, asked, rule=rule)
+        fresh.extend(found)
+        return matrix
+
     with door.reading() as session:
-        matrix, fresh = read_matrix(session, asked, rule=rule_of(request))
+        answer = resting(request, rests_on(session, asked, rule=rule), tell)
     keep(door, fresh)
-    return tagged(request, matrix)
+    return answer
 
 
 def rule_of(request: Request) -> str:

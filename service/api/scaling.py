@@ -3,20 +3,22 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Opened
+from service.api.unchanged import resting
 from service.formats.communications import CommunicationRead
 from service.formats.scaling import ScalingRead
 from service.usecases.read_communication import read_communication
-from service.usecases.read_scaling import ScalingQuestion, read_scaling
+from service.usecases.read_scaling import ScalingQuestion, read_scaling, rests_on
 
 router = APIRouter(tags=["scaling"])
 
 
-@router.get("/scaling")
+@router.get("/scaling", response_model=ScalingRead)
 def read(
+    request: Request,
     door: Opened,
     _: MayRead,
     stack: Annotated[str | None, Query(max_length=128)] = None,
@@ -24,11 +26,12 @@ def read(
     model: Annotated[str | None, Query(max_length=256)] = None,
     metric: Annotated[str, Query(max_length=64)] = "output_throughput",
     limit: Annotated[int, Query(ge=1, le=2000)] = 500,
-) -> ScalingRead:
+) -> Response:
     """Return every pair of one and several cards that one stack measured alike on one host."""
     asked = ScalingQuestion(metric=metric, stack=stack, host=host, model=model, limit=limit)
     with door.reading() as session:
-        return read_scaling(session, asked)
+        mark = rests_on(session, asked)
+        return resting(request, mark, lambda: read_scaling(session, asked))
 
 
 @router.get("/communication")

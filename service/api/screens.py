@@ -3,16 +3,17 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import AwareDatetime
 
 from service.api.access import MayRead
 from service.api.door import Opened
+from service.api.unchanged import resting
 from service.domain.screen import Answer
 from service.formats.events import EventDetail, EventPage, ScreenPage
 from service.store.events import EventFilter
 from service.store.screens import ScreenFilter
-from service.usecases.read_events import list_events, read_event
+from service.usecases.read_events import list_events, read_event, rests_on
 from service.usecases.read_screens import list_screens
 
 router = APIRouter(tags=["screens"])
@@ -39,8 +40,9 @@ def read_screens(
         return list_screens(session, wanted, limit=limit, cursor=cursor)
 
 
-@router.get("/events")
+@router.get("/events", response_model=EventPage)
 def read_events(
+    request: Request,
     door: Opened,
     _: MayRead,
     host: HostAsked = None,
@@ -48,11 +50,15 @@ def read_events(
     since: AwareDatetime | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
-) -> EventPage:
+) -> Response:
     """Return events, the newest seen first. since: seen then or later."""
     wanted = EventFilter(host, condition_key, since)
     with door.reading() as session:
-        return list_events(session, wanted, limit=limit, cursor=cursor)
+        return resting(
+            request,
+            rests_on(session),
+            lambda: list_events(session, wanted, limit=limit, cursor=cursor),
+        )
 
 
 @router.get("/events/{event_id}")

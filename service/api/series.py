@@ -6,11 +6,17 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Opened
-from service.api.unchanged import tagged
+from service.api.unchanged import resting
 from service.domain.cell import Cell
 from service.formats.series import SeriesOutline, SeriesRead
 from service.store.series import SeriesKey
-from service.usecases.read_series import OUTLINED_MAX, outline_series, read_series
+from service.usecases.read_series import (
+    OUTLINED_MAX,
+    outline_rests_on,
+    outline_series,
+    read_series,
+    rests_on,
+)
 
 router = APIRouter(prefix="/series", tags=["series"])
 
@@ -44,8 +50,11 @@ def read(
 ) -> Response:
     """Return the newest runs of a series in order, with every repeat and the baseline's band."""
     with door.reading() as session:
-        found = read_series(session, key, channel=channel, limit=limit, cursor=cursor)
-    return tagged(request, found)
+        return resting(
+            request,
+            rests_on(session, key),
+            lambda: read_series(session, key, channel=channel, limit=limit, cursor=cursor),
+        )
 
 
 @router.get("/outline", response_model=SeriesOutline)
@@ -58,4 +67,5 @@ def outline(
 ) -> Response:
     """Return a whole series in columns, neighbours put together where it is long."""
     with door.reading() as session:
-        return tagged(request, outline_series(session, key, points=points))
+        mark = outline_rests_on(session, key)
+        return resting(request, mark, lambda: outline_series(session, key, points=points))

@@ -5,11 +5,9 @@ Nothing is interpolated and nothing is extrapolated: only loads that were measur
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from service.domain.condition import Condition
-from service.domain.key import content_key
 from service.domain.metric import Metric
 from service.stats.interval import Interval
 
@@ -107,12 +105,3 @@ def cards_for(traffic: float, server: Interval, *, cards: int) -> CardsNeeded:
     expected = math.ceil(traffic / server.center) * cards
     most = math.ceil(traffic / server.low) * cards if server.low > 0 else None
     return CardsNeeded(expected, most)
-
-
-def alike_but_load(condition: Condition) -> str:
-    """Return a key that two conditions share when nothing but the amount of their load differs.
-
-    How many prompts are sent goes with the load, and is no difference.
-    """
-    traffic = replace(condition.traffic, concurrency=None, rate=None, prompts=0)
-    return content_key(replace(condition, traffic=traffic))

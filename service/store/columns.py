@@ -1,5 +1,6 @@
 """What tables are declared with: times that know their zone, documents, names of constraints."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -41,11 +42,23 @@ class Moment(TypeDecorator[datetime]):
         moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
+    def result_processor(
+        self, dialect: Dialect, coltype: Any
+    ) -> Callable[[Any], datetime | None] | None:
+        """Return what makes a time of what the driver gave: pages read tens of thousands."""
+        if dialect.name == "sqlite":
+            return super().result_processor(dialect, coltype)
+        return _in_utc
+
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Return a time in UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+        if value is None or dialect.name != "sqlite":
+            return _in_utc(value)
+        return value.replace(tzinfo=UTC)
+
+
+def _in_utc(value: datetime | None) -> datetime | None:
+    return None if value is None else value.astimezone(UTC)
 
 
 Document = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")

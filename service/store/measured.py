@@ -68,6 +68,17 @@ def of_stacks(
     ]
 
 
+def squares_of_stacks(
+    session: ReadSession, stack_keys: Collection[str], *, limit: int
+) -> Sequence[tuple[str, Cell, str]]:
+    """Return where some stacks were measured: the stack, the cell and the host, each once."""
+    square = (RunRow.stack_key, RunRow.condition_key, RunRow.protocol_key, RunRow.host)
+    rows = session.execute(
+        select(*square).where(RunRow.stack_key.in_(stack_keys)).distinct().limit(limit)
+    )
+    return [(stack, Cell(condition, protocol), host) for stack, condition, protocol, host in rows]
+
+
 def histories(
     session: ReadSession, condition_keys: Collection[str]
 ) -> Mapping[tuple[Cell, str], str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import RowMapping, Select, delete, select
+from sqlalchemy import RowMapping, delete, func, select
 
 from service.domain.cell import Cell
 from service.stats.variance import Reduction, Squares
@@ -21,6 +21,21 @@ BATCH = 500
 SESSIONS_MAX = 100
 
 
+CELL_AND_METRIC = (NoiseRow.condition_key, NoiseRow.protocol_key, NoiseRow.metric)
+# What is told of noise: what _squares() takes, and by how many launches.
+SQUARES = (
+    NoiseRow.launch_squares,
+    NoiseRow.launch_freedom,
+    NoiseRow.launch_coefficient,
+    NoiseRow.seed_squares,
+    NoiseRow.seed_freedom,
+    NoiseRow.seed_coefficient,
+    NoiseRow.residual_squares,
+    NoiseRow.residual_freedom,
+    NoiseRow.launches,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class NoiseKey:
     """Whose noise: a metric of a cell on a host."""
@@ -31,13 +46,19 @@ class NoiseKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionNoise:
+class ToldNoise:
+    """What somebody tells of one metric of a cell, and by how many launches."""
+
+    squares: Squares
+    launches: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionNoise(ToldNoise):
     """What one session tells of one metric of a cell. run_ids: the runs it rests on."""
 
     key: NoiseKey
     session_id: UUID
-    squares: Squares
-    launches: int
     run_ids: Sequence[UUID]
     measured_at: datetime
 
@@ -57,11 +78,10 @@ def of_conditions(
     keys: Collection[str],
     *,
     host: str | None = None,
-    without_sessions: Collection[UUID] = (),
 ) -> Mapping[NoiseKey, Sequence[SessionNoise]]:
     """Return what is known of the noise under some conditions, by session, the newest first.
 
-    host: of that host alone. without_sessions: those that are not to speak for themselves.
+    host: of that host alone.
     """
     wanted = sorted(set(keys))
     found: dict[NoiseKey, list[SessionNoise]] = defaultdict(list)
@@ -69,10 +89,44 @@ def of_conditions(
         query = select(NoiseRow.__table__).where(
             NoiseRow.condition_key.in_(wanted[begin : begin + BATCH])
         )
-        for row in session.execute(_narrowed(query, host, without_sessions)).mappings():
+        if host is not None:
+            query = query.where(NoiseRow.host == host)
+        ordered = query.order_by(NoiseRow.measured_at.desc(), NoiseRow.session_id)
+        for row in session.execute(ordered).mappings():
             told = _told(row)
             if len(found[told.key]) < SESSIONS_MAX:
                 found[told.key].append(told)
+    return found
+
+
+def told_on_host(
+    session: ReadSession,
+    keys: Collection[str],
+    *,
+    host: str,
+    without_sessions: Collection[UUID],
+) -> Mapping[NoiseKey, Sequence[ToldNoise]]:
+    """Return what the newest sessions of a host tell under some conditions, the newest first.
+
+    without_sessions: those that are not to speak for themselves.
+    """
+    number = func.row_number().over(
+        partition_by=(NoiseRow.condition_key, NoiseRow.protocol_key, NoiseRow.metric),
+        order_by=(NoiseRow.measured_at.desc(), NoiseRow.session_id),
+    )
+    query = select(*CELL_AND_METRIC, *SQUARES, number.label("number")).where(
+        NoiseRow.condition_key.in_(sorted(set(keys))), NoiseRow.host == host
+    )
+    if without_sessions:
+        query = query.where(NoiseRow.session_id.not_in(without_sessions))
+    ranked = query.subquery()
+    rows = session.execute(
+        select(ranked).where(ranked.c.number <= SESSIONS_MAX).order_by(ranked.c.number)
+    )
+    found: dict[NoiseKey, list[ToldNoise]] = defaultdict(list)
+    for condition_key, protocol_key, metric, *squares, launches, _ in rows:
+        key = NoiseKey(Cell(condition_key, protocol_key), metric, host)
+        found[key].append(ToldNoise(_squares(*squares), launches))
     return found
 
 
@@ -83,16 +137,6 @@ def of_session(session: ReadSession, session_id: UUID) -> Sequence[NoiseKey]:
     return [
         NoiseKey(Cell(row.condition_key, row.protocol_key), row.metric, row.host) for row in rows
     ]
-
-
-def _narrowed(
-    query: Select[Any], host: str | None, without_sessions: Collection[UUID]
-) -> Select[Any]:
-    if host is not None:
-        query = query.where(NoiseRow.host == host)
-    if without_sessions:
-        query = query.where(NoiseRow.session_id.not_in(without_sessions))
-    return query.order_by(NoiseRow.measured_at.desc(), NoiseRow.session_id)
 
 
 def _row(told: SessionNoise) -> dict[str, Any]:
@@ -121,12 +165,18 @@ def _told(row: RowMapping) -> SessionNoise:
     return SessionNoise(
         key=NoiseKey(Cell(row["condition_key"], row["protocol_key"]), row["metric"], row["host"]),
         session_id=row["session_id"],
-        squares=Squares(
-            Reduction(row["launch_squares"], row["launch_freedom"], row["launch_coefficient"]),
-            Reduction(row["seed_squares"], row["seed_freedom"], row["seed_coefficient"]),
-            Reduction(row["residual_squares"], row["residual_freedom"], 0.0),
-        ),
+        squares=_squares(*(row[column.key] for column in SQUARES[:-1])),
         launches=row["launches"],
         run_ids=[UUID(run_id) for run_id in row["run_ids"]],
         measured_at=row["measured_at"],
+    )
+
+
+def _squares(*told: float) -> Squares:
+    """Return squares, their freedom and their coefficient, of launch, seed and residual."""
+    launch, seed, residual = told[:3], told[3:6], told[6:]
+    return Squares(
+        Reduction(launch[0], launch[1], launch[2]),
+        Reduction(seed[0], seed[1], seed[2]),
+        Reduction(residual[0], residual[1], 0.0),
     )

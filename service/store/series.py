@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import RowMapping, Select, and_, func, select, tuple_
+from sqlalchemy import Select, and_, func, select, tuple_
 
 from service.domain.cell import Cell
 from service.store.database import ReadSession
@@ -141,25 +141,30 @@ def _of_cell(query: Select[Any], key: SeriesKey) -> Select[Any]:
 
 
 def _all(session: ReadSession, query: Select[Any]) -> list[SeriesRun]:
-    return [_run(row) for row in session.execute(query).mappings()]
+    return [_run(*row) for row in session.execute(query)]
 
 
-def _run(row: RowMapping) -> SeriesRun:
-    packed = row.get("packed")
+def _run(*row: Any) -> SeriesRun:
+    """Return a run from the columns of _runs(), and its packed repeats where they are asked for.
+
+    By place and not by name, for a whole series has very many.
+    """
+    run_id, launch_id, session_id, job_id, stack_key, built_at, host, state, *rest = row
+    measured_at, drift, withdrawn_at, median, low, high, *packed = rest
     return SeriesRun(
-        id=row["id"],
-        launch_id=row["launch_id"],
-        session_id=row["session_id"],
-        stack_key=row["stack_key"],
-        built_at=row["built_at"],
-        host=row["host"],
-        state=row["state"],
-        measured_at=row["measured_at"],
-        is_drifted=bool(row["drift"]),
-        is_imported=row["job_id"] is None,
-        is_withdrawn=row["withdrawn_at"] is not None,
-        median=row["median"],
-        min=row["min"],
-        max=row["max"],
-        repeats=() if packed is None else unpacked(packed),
+        id=run_id,
+        launch_id=launch_id,
+        session_id=session_id,
+        stack_key=stack_key,
+        built_at=built_at,
+        host=host,
+        state=state,
+        measured_at=measured_at,
+        is_drifted=bool(drift),
+        is_imported=job_id is None,
+        is_withdrawn=withdrawn_at is not None,
+        median=median,
+        min=low,
+        max=high,
+        repeats=unpacked(packed[0]) if packed and packed[0] is not None else (),
     )

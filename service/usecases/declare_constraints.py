@@ -60,11 +60,13 @@ def retract(
 
 def list_declared(session: ReadSession) -> tuple[DeclaredRead, ...]:
     """Return the constraints in force, each with the stacks that break it and work all the same."""
+    if not (constraints := declared.in_force(session)):
+        return ()
     page = compat.page(session, CompatFilter(), after=None, limit=STACKS)
     versions = compat.components(session, {each.stack_key for each in page})
     works = {each.stack_key for each in page if each.state in WORKING}
     names = {each.stack_key: each.name for each in page}
-    return tuple(_read(each, versions, works, names) for each in declared.in_force(session))
+    return tuple(_read(each, versions, works, names) for each in constraints)
 
 
 def constraints_in_force(session: ReadSession) -> Sequence[Constraint]:

@@ -57,7 +57,7 @@ def read_communication(
     """Return the estimates of a session's cells. Raises UnknownSessionError."""
     sessions.read(session, session_id)
     found = runs.of_session(session, session_id, limit=RUNS)
-    seen = _seen(session, {run.launch_id for run in found}, files)
+    seen = seen_of(session, {run.launch_id for run in found}, files)
     under = conditions.by_key(session, {run.condition_key for run in found})
     values = samples.of_runs(session, [run.id for run in found], metrics={TTFT, TPOT})
     names = stacks.names(session, {run.stack_key for run in found})
@@ -75,7 +75,7 @@ def read_communication(
     )
 
 
-def _seen(session: ReadSession, launch_ids: set[UUID], files: Files) -> Seen:
+def seen_of(session: ReadSession, launch_ids: set[UUID], files: Files) -> Seen:
     """Return what launches told of their cards' messages.
 
     One that told nothing, or in the words of a later release, is left out.

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from service.domain.confirm import Cost
 from service.formats.confirms import ConfirmCounts, ConfirmPage, ConfirmRead, CostRead
+from service.formats.reason_words import in_chinese
 from service.store import confirms, stacks
 from service.store.confirms import MOST, ConfirmFilter, StoredConfirm
 from service.store.database import ReadSession
@@ -67,6 +68,7 @@ def _read(confirm: StoredConfirm, baseline: str, candidate: str) -> ConfirmRead:
         outcome=confirm.outcome,
         ended_by=confirm.ended_by,
         reason=confirm.reason,
+        reason_zh=in_chinese(confirm.reason),
         interleaved=content.interleaved,
         counts=content.counts,
         burn_in=content.burn_in,

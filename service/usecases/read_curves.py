@@ -8,7 +8,6 @@ from service.domain.capacity import (
     Capacity,
     Limit,
     Load,
-    alike_but_load,
     capacity_of,
     cards_for,
     kept,
@@ -31,7 +30,7 @@ from service.formats.matrix_view import ConditionFields
 from service.formats.stack_differences import StackNamed
 from service.stats.interval import Interval
 from service.stats.launch_level import level_of
-from service.store import conditions, launch_levels, stacks
+from service.store import conditions, launch_levels, marks, stacks
 from service.store.database import ReadSession
 from service.store.launch_levels import LaunchLevel
 
@@ -78,16 +77,22 @@ _Place = tuple[str, str, str]
 _Curves = Mapping[_Place, Mapping[str, Sequence[_Point]]]
 
 
+def rests_on(session: ReadSession, asked: CurveQuestion) -> str:
+    """Return a text that is another one whenever the curves may be.
+
+    Raises what read_curves() raises.
+    """
+    _latencies(asked)
+    return marks.of_stacks(session, {stacks.read(session, key).stack.key for key in asked.stacks})
+
+
 def read_curves(session: ReadSession, asked: CurveQuestion) -> CurvesRead:
     """Return the curves of some stacks, those with the most loads first.
 
     Raises UnknownStackError, UnknownMetricError and NotALatencyError.
     """
     limits = [Limit(metric_named(name), most) for name, most in asked.limits.items()]
-    latencies = tuple(dict.fromkeys([*asked.latencies, *asked.limits]))
-    for name in latencies:
-        if metric_named(name).name.partition("_")[0] not in LATENCIES:
-            raise NotALatencyError(name)
+    latencies = _latencies(asked)
     found = [stacks.read(session, key).stack for key in asked.stacks]
     names = {stack.key: stack.name for stack in found}
     named = [StackNamed(name=name, key=key) for key, name in names.items()]
@@ -105,6 +110,15 @@ def read_curves(session: ReadSession, asked: CurveQuestion) -> CurvesRead:
     )
 
 
+def _latencies(asked: CurveQuestion) -> tuple[str, ...]:
+    """Return what is asked for beside the throughput, each once."""
+    names = tuple(dict.fromkeys([*asked.latencies, *asked.limits]))
+    for name in names:
+        if metric_named(name).name.partition("_")[0] not in LATENCIES:
+            raise NotALatencyError(name)
+    return names
+
+
 def _length(points: Mapping[str, Sequence[_Point]]) -> int:
     return max(len(of_stack) for of_stack in points.values())
 
@@ -114,14 +128,13 @@ def _curves(
 ) -> _Curves:
     values = launch_levels.of_stacks(session, keys, metrics=metrics, host=asked.host, limit=VALUES)
     under = conditions.by_key(session, {value.cell.condition_key for value in values})
-    alike = {key: alike_but_load(condition) for key, condition in under.items()}
     curves: dict[_Place, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
     for (stack_key, cell, host), by_metric in _by_square(values).items():
         condition = under[cell.condition_key]
         if asked.model is not None and condition.model.id != asked.model:
             continue
         if (point := _point(condition, by_metric)) is not None:
-            place = (alike[cell.condition_key], cell.protocol_key, host)
+            place = (condition.key_but_load, cell.protocol_key, host)
             curves[place][stack_key].append(point)
     return curves
 

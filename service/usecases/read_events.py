@@ -7,13 +7,13 @@ from typing import Any, Self
 from uuid import UUID
 
 from service.domain.cell import title
+from service.domain.screen import Answer
 from service.formats.events import EventDetail, EventMoved, EventPage, EventPresumed, EventRead
-from service.store import conditions, events, looks, screens, stacks
+from service.store import conditions, events, looks, marks, screens, stacks
 from service.store.confirms import ConfirmFilter
 from service.store.database import ReadSession
 from service.store.events import EventFilter, StoredEvent, StoredMoved
 from service.store.looks import Look
-from service.store.screens import StoredScreen
 from service.store.series import SeriesKey
 from service.usecases.read_confirms import confirms_of
 from service.usecases.read_runs import cursor_of, read_cursor
@@ -32,7 +32,7 @@ class About:
     looks: Mapping[int, Look]
     names: Mapping[str, str]
     titles: Mapping[str, str]
-    screens: Mapping[SeriesKey, StoredScreen]
+    answers: Mapping[SeriesKey, Answer]
 
     @classmethod
     def of(cls, session: ReadSession, found: Sequence[StoredEvent]) -> Self:
@@ -60,7 +60,7 @@ class About:
                 key: title(under)
                 for key, under in conditions.by_key(session, {*keys, *presumed}).items()
             },
-            screens=screens.of_conditions(session, keys),
+            answers=screens.answers_under(session, keys),
         )
 
     def told(self, event: StoredEvent) -> EventRead:
@@ -90,7 +90,6 @@ class About:
         )
 
     def _moved(self, moved: StoredMoved) -> EventMoved:
-        screen = self.screens.get(moved.series)
         return EventMoved(
             **self._names(moved.series.cell.condition_key, moved.series.cell.protocol_key),
             metric=moved.series.metric,
@@ -98,7 +97,7 @@ class About:
             change=moved.change,
             evidence=moved.evidence,
             stack_key=self.looks[moved.look].stack_key,
-            answer=None if screen is None else screen.answer,
+            answer=self.answers.get(moved.series),
         )
 
     def _presumed(self, every: Iterable[StoredEvent]) -> Iterable[EventPresumed]:
@@ -113,6 +112,11 @@ class About:
             "protocol_key": protocol_key,
             "title": self.titles[condition_key],
         }
+
+
+def rests_on(session: ReadSession) -> str:
+    """Return a text that is another one whenever a page of events may be."""
+    return marks.of_looks(session)
 
 
 def list_events(
@@ -151,6 +155,7 @@ def _run_ids(session: ReadSession, every: Sequence[StoredEvent], about: About) -
         first, last = about.looks[event.change_look].place, about.looks[event.seen_look].place
         of_host = looks.of_cells(session, event.host, cells, limit=RUNS_MAX)
         numbers = [look.number for look in of_host if first <= look.place <= last]
-        for runs in looks.runs(session, numbers, metrics=WATCHED).values():
+        under = {cell.condition_key for cell in cells}
+        for runs in looks.runs(session, numbers, metrics=WATCHED, conditions=under).values():
             found |= {run.run_id: None for run in runs if run.cell in cells and run.medians}
     return tuple(found)[:RUNS_MAX]

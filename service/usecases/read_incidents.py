@@ -16,13 +16,18 @@ from service.formats.incidents import (
     IncidentRead,
     RecordRead,
 )
-from service.store import audits, conditions, incidents, stacks
+from service.store import audits, conditions, incidents, marks, stacks
 from service.store.confirms import ConfirmFilter
 from service.store.database import ReadSession
 from service.store.incidents import MOST, IncidentFilter
 from service.usecases.keep_attribution import list_attributions
 from service.usecases.read_confirms import confirms_of, count_confirms
 from service.usecases.read_runs import cursor_of, read_cursor
+
+
+def rests_on(session: ReadSession) -> str:
+    """Return a text that is another one whenever a page of incidents may be."""
+    return marks.of_incidents(session)
 
 
 def list_incidents(

@@ -16,10 +16,10 @@ from service.formats.matrix_view import (
     Square,
 )
 from service.formats.stack_differences import StackNamed
-from service.store import baselines, conditions, measured, stacks
+from service.store import baselines, conditions, marks, measured, stacks
 from service.store.database import ReadSession
 from service.store.judged import Judged
-from service.usecases.judge_squares import Answers, Place, Squares, judge_squares
+from service.usecases.judge_squares import Answers, Place, Squares, digest, judge_squares
 from service.usecases.sides import JUDGED, NamedStack
 
 # As many squares, over all hosts, and as many pins as are looked at.
@@ -76,6 +76,21 @@ class Baselines:
 def list_metrics() -> tuple[MetricRead, ...]:
     """Return the closed list of what is measured."""
     return tuple(MetricRead.of(metric) for metric in METRICS.values())
+
+
+def rests_on(session: ReadSession, asked: MatrixQuestion, *, rule: str) -> str:
+    """Return a text that is another one whenever the matrix may be. Raises UnknownStackError.
+
+    What is known of noise changes as sessions end, and as runs of theirs are withdrawn.
+    """
+    if asked.baseline is None:
+        held_to = baselines.stack_keys(session, asked.channel)
+    else:
+        held_to = frozenset({_stack(session, asked.baseline).key})
+    keys = [_stack(session, key).key for key in asked.stacks]
+    if not keys and (last := measured.last_stack(session, without=held_to)) is not None:
+        keys = [last]
+    return digest(rule, marks.of_all(session), marks.of_stacks(session, {*keys, *held_to}), *keys)
 
 
 def read_matrix(

@@ -11,8 +11,11 @@ from service.formats.noise import NoiseRead
 from service.stats.variance import Expected, pooled
 from service.store import conditions, noise
 from service.store.database import ReadSession
-from service.store.noise import NoiseKey, SessionNoise
+from service.store.noise import NoiseKey, ToldNoise
 from service.usecases.tell_hosts_apart import tell_hosts_apart
+
+# As many conditions as are asked for at one time.
+BATCH = 200
 
 
 def list_noise(
@@ -51,20 +54,20 @@ def expected(
 
     without_sessions: those that are being judged, which are not to speak twice.
     """
-    found = noise.of_conditions(
-        session,
-        {cell.condition_key for cell in cells},
-        host=host,
-        without_sessions=without_sessions,
-    )
+    wanted = sorted({cell.condition_key for cell in cells})
     by_cell: dict[Cell, dict[str, Expected]] = defaultdict(dict)
-    for key, sessions in found.items():
-        metric = METRICS[key.metric]
-        by_cell[key.cell][key.metric] = expected_of(metric, noise_of(key, sessions))
+    # In batches, for years of nights tell more than should be held at one time.
+    for begin in range(0, len(wanted), BATCH):
+        found = noise.told_on_host(
+            session, wanted[begin : begin + BATCH], host=host, without_sessions=without_sessions
+        )
+        for key, sessions in found.items():
+            metric = METRICS[key.metric]
+            by_cell[key.cell][key.metric] = expected_of(metric, noise_of(key, sessions))
     return by_cell
 
 
-def noise_of(key: NoiseKey, sessions: Sequence[SessionNoise]) -> Noise:
+def noise_of(key: NoiseKey, sessions: Sequence[ToldNoise]) -> Noise:
     """Return what sessions tell of one noise together."""
     return Noise(
         metric=key.metric,

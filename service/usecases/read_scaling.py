@@ -8,21 +8,21 @@ from service.domain.cell import Cell, title
 from service.domain.condition import Condition
 from service.domain.host import UNKNOWN_HOST
 from service.domain.metric import Metric, metric_named
-from service.domain.scaling import alike, is_on_one_card, scaling_of
+from service.domain.scaling import is_on_one_card, scaling_of
 from service.formats.matrix_view import ConditionFields
 from service.formats.scaling import ScalingPoint, ScalingRead, ScalingRow
 from service.formats.stack_differences import StackNamed
 from service.stats import change as changes
 from service.stats.change import change_of, level_of
 from service.stats.interval import Interval
-from service.store import conditions, measured, runs, samples, stacks
+from service.store import conditions, launch_levels, marks, measured, stacks
 from service.store.database import ReadSession
-from service.store.measured import Measured
-from service.store.runs import StoredRun
+from service.store.launch_levels import LaunchSample
 
 SQUARES = 100_000
-# The newest runs of one stack on one host that are looked at.
-RUNS = 2000
+# The newest runs that are looked at, and of one cell of a stack on a host.
+RUNS = 100_000
+RUNS_OF_CELL = 2000
 
 Launches = Sequence[Sequence[float]]
 
@@ -50,11 +50,28 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The judged runs of one condition at a place: their values, one sequence a launch."""
+    """The judged runs of one condition at a place, oldest first; each is of a launch of its own."""
 
     condition: Condition
-    runs: Sequence[StoredRun]
-    launches: Launches
+    runs: Sequence[LaunchSample]
+
+    @property
+    def launches(self) -> Launches:
+        """Their values, one sequence a launch."""
+        return [run.values for run in self.runs]
+
+
+# The judged runs of each stack, cell and host.
+_Samples = Mapping[tuple[str, Cell, str], Sequence[LaunchSample]]
+
+
+def rests_on(session: ReadSession, asked: ScalingQuestion) -> str:
+    """Return a text that is another one whenever the scaling may be.
+
+    Raises what read_scaling() raises.
+    """
+    metric_named(asked.metric)
+    return marks.of_stacks(session, _stack_keys(session, asked))
 
 
 def read_scaling(session: ReadSession, asked: ScalingQuestion) -> ScalingRead:
@@ -65,33 +82,38 @@ def read_scaling(session: ReadSession, asked: ScalingQuestion) -> ScalingRead:
     metric = metric_named(asked.metric)
     places = _places(session, asked)
     names = stacks.names(session, {place.stack_key for place in places})
-    found = (_row(session, place, metric, names[place.stack_key]) for place in places)
+    samples = _samples(session, asked, places)
+    found = (_row(place, samples, metric, names[place.stack_key]) for place in places)
     rows = sorted((row for row in found if row is not None), key=_order)
     return ScalingRead(metric=metric.name, rows=tuple(rows[: asked.limit]))
 
 
+def _stack_keys(session: ReadSession, asked: ScalingQuestion) -> frozenset[str]:
+    if asked.stack is not None:
+        return frozenset({stacks.read(session, asked.stack).stack.key})
+    return frozenset(found.stack.key for found in stacks.newest(session))
+
+
 def _places(session: ReadSession, asked: ScalingQuestion) -> Sequence[_Place]:
     """Return where one card and several were measured alike."""
-    if asked.stack is None:
-        keys = {found.stack.key for found in stacks.newest(session)}
-    else:
-        keys = {stacks.read(session, asked.stack).stack.key}
     squares = [
         square
-        for square in measured.of_stacks(session, keys, limit=SQUARES)
-        if square.host != UNKNOWN_HOST and asked.host in {None, square.host}
+        for square in measured.squares_of_stacks(
+            session, _stack_keys(session, asked), limit=SQUARES
+        )
+        if square[2] != UNKNOWN_HOST and asked.host in {None, square[2]}
     ]
-    under = conditions.by_key(session, {square.cell.condition_key for square in squares})
-    grouped: dict[tuple[str, str, str, str], list[Measured]] = defaultdict(list)
-    for square in squares:
-        condition = under[square.cell.condition_key]
+    under = conditions.by_key(session, {cell.condition_key for _, cell, _ in squares})
+    grouped: dict[tuple[str, str, str, str], dict[str, Condition]] = defaultdict(dict)
+    for stack_key, cell, host in squares:
+        condition = under[cell.condition_key]
         if asked.model in {None, condition.model.id}:
-            place = (square.stack_key, square.host, square.cell.protocol_key, alike(condition))
-            grouped[place].append(square)
+            place = (stack_key, host, cell.protocol_key, condition.key_but_cards)
+            grouped[place][cell.condition_key] = condition
     return [
-        _Place(stack_key, host, protocol_key, of_place)
+        _Place(stack_key, host, protocol_key, found)
         for (stack_key, host, protocol_key, _), found in grouped.items()
-        if _has_a_pair(of_place := {key: under[key] for key in map(_condition_key, found)})
+        if _has_a_pair(found)
     ]
 
 
@@ -99,13 +121,24 @@ def _has_a_pair(under: Mapping[str, Condition]) -> bool:
     return len(under) > 1 and any(map(is_on_one_card, under.values()))
 
 
-def _condition_key(square: Measured) -> str:
-    return square.cell.condition_key
+def _samples(session: ReadSession, asked: ScalingQuestion, places: Sequence[_Place]) -> _Samples:
+    """Return the newest runs at some places, read for all of them at once."""
+    found: dict[tuple[str, Cell, str], list[LaunchSample]] = defaultdict(list)
+    for run in launch_levels.samples_of_stacks(
+        session,
+        {place.stack_key for place in places},
+        metric=asked.metric,
+        conditions={key for place in places for key in place.conditions},
+        host=asked.host,
+        limit=RUNS,
+    ):
+        found[run.stack_key, run.cell, run.host].append(run)
+    return found
 
 
-def _row(session: ReadSession, place: _Place, metric: Metric, name: str) -> ScalingRow | None:
+def _row(place: _Place, samples: _Samples, metric: Metric, name: str) -> ScalingRow | None:
     """Return the row of a place; None where too little of it may be judged."""
-    levels = _levels(session, place, metric)
+    levels = _levels(place, samples)
     one = next((each for each in levels if is_on_one_card(each.condition)), None)
     many = [each for each in levels if each is not one]
     if one is None or not many:
@@ -120,26 +153,14 @@ def _row(session: ReadSession, place: _Place, metric: Metric, name: str) -> Scal
     )
 
 
-def _levels(session: ReadSession, place: _Place, metric: Metric) -> Sequence[_Level]:
+def _levels(place: _Place, samples: _Samples) -> Sequence[_Level]:
     """Return what may be judged at a place, the fewest cards first."""
-    found = runs.of_stack(
-        session, place.stack_key, conditions=set(place.conditions), host=place.host, limit=RUNS
-    )
-    kept = [run for run in found if run.may_be_judged and _is_of(run.cell, place)]
-    values = samples.of_runs(session, [run.id for run in kept], metrics={metric.name})
     levels = []
     for key, condition in place.conditions.items():
-        of_cell = [
-            run for run in kept if run.condition_key == key and metric.name in values[run.id]
-        ]
-        launches = [values[run.id][metric.name] for run in of_cell]
-        if launches and all(value > 0 for launch in launches for value in launch):
-            levels.append(_Level(condition, of_cell, launches))
+        runs = samples.get((place.stack_key, Cell(key, place.protocol_key), place.host), ())
+        if runs and all(value > 0 for run in runs for value in run.values):
+            levels.append(_Level(condition, runs[-RUNS_OF_CELL:]))
     return sorted(levels, key=lambda level: level.condition.cards.count)
-
-
-def _is_of(cell: Cell, place: _Place) -> bool:
-    return cell.protocol_key == place.protocol_key
 
 
 def _point(place: _Place, level: _Level, **compared: object) -> ScalingPoint:

@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from service.domain.cell import title
-from service.domain.screen import Answer, tolerance_of
+from service.domain.regime import tolerance_of
+from service.domain.screen import Answer
 from service.formats.events import AnswersTold, ChangePoint, ScreenPage, SeriesScreen
 from service.store import conditions, events, looks, screens
 from service.store.database import ReadSession
 from service.store.screens import KEY, ScreenFilter, StoredScreen
 from service.store.series import SeriesKey
 from service.usecases.read_runs import CursorError
-from service.usecases.screen_memory import WATCHED
 
 # As many hosts, or change points, as one series is told of.
 OF_SERIES = 100
@@ -45,11 +45,7 @@ def change_points(session: ReadSession, series: SeriesKey) -> tuple[ChangePoint,
     found = events.of_series(session, series, limit=OF_SERIES)
     numbers = {moved.look for moved, _ in found}
     named = looks.by_number(session, numbers)
-    first: dict[int, UUID] = {}
-    for number, runs in looks.runs(session, numbers, metrics=WATCHED).items():
-        for run in runs:
-            if run.cell == series.cell and series.metric in run.medians:
-                first.setdefault(number, run.run_id)
+    first = looks.first_runs(session, numbers, series.cell, metric=series.metric)
     return tuple(
         ChangePoint(
             event_id=event.part_of or event.id,

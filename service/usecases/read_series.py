@@ -21,7 +21,7 @@ from service.formats.series import (
     SeriesRead,
     SeriesStack,
 )
-from service.store import baselines, conditions, series, stacks
+from service.store import baselines, conditions, marks, series, stacks
 from service.store.baselines import StoredPin
 from service.store.database import ReadSession
 from service.store.series import Place, SeriesKey, SeriesRun
@@ -69,6 +69,18 @@ def read_series(
         screens=screens_of(session, key),
         change_points=change_points(session, key),
     )
+
+
+def outline_rests_on(session: ReadSession, key: SeriesKey) -> str:
+    """Return a text that is another one whenever the outline of a series may be."""
+    return marks.of_cell(session, key.cell)
+
+
+def rests_on(session: ReadSession, key: SeriesKey) -> str:
+    """Return a text that is another one whenever a page of a series may be."""
+    cell = key.cell
+    told = marks.of_cell(session, cell), marks.of_pins(session, cell), marks.of_looks(session)
+    return "\n".join(told)
 
 
 def outline_series(session: ReadSession, key: SeriesKey, *, points: int) -> SeriesOutline:

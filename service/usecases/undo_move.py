@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from service.domain.baseline import Move, MoveKind
 from service.domain.cell import title
 from service.formats.baselines import MovedCell, MovePage, MoveRead
-from service.store import baseline_moves, baselines, conditions, stacks
+from service.store import baseline_moves, baselines, conditions, marks, stacks
 from service.store.baseline_moves import StoredMoved
 from service.store.database import ReadSession, WriteSession
 from service.usecases.move_baseline import hold, move_baseline
@@ -46,6 +46,11 @@ def undo_move(
     )
     move_baseline(session, back, {each.cell: each.before_stack_key for each in cells})
     return _told(session, [back])[0]
+
+
+def rests_on(session: ReadSession) -> str:
+    """Return a text that is another one whenever a page of moves may be."""
+    return marks.of_moves(session)
 
 
 def list_moves(

@@ -3,12 +3,15 @@
 A thousand cells take seconds to judge, and a page that shows them should not wait for that twice.
 """
 
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from uuid import UUID
 
+import zstandard
+
 from service.domain.policy import Policy
 from service.formats.comparisons import CellsCompared, SessionVerdicts
-from service.store import judged, marks, measured, overview, stacks
+from service.store import judged, marks, overview, stacks
 from service.store.database import ReadSession
 from service.store.judged import Judged
 from service.usecases.compare_stored import compare_stored
@@ -17,9 +20,8 @@ from service.usecases.judge_squares import digest
 
 # Fewer cells are judged as fast as a kept answer would be found.
 CELLS_KEPT = 50
-SQUARES = 100_000
-# Raised when such an answer says more than before.
-REVISION = "1"
+# Raised when such an answer says more than before, or is kept in another way.
+REVISION = "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,15 @@ class WholeAnswer:
 
     text: str
     fresh: Judged | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StacksAsked:
+    """Two stacks to be compared, by key, and what an answer about them rests on."""
+
+    baseline: str
+    candidate: str
+    rests_on: str
 
 
 def verdicts_of_session(
@@ -48,23 +59,31 @@ def verdicts_of_session(
     return _answer(found, subject, rests_on, worth_it=large and found.finished)
 
 
-def comparison_of(
-    session: ReadSession, *, baseline: str, candidate: str, policy: Policy, rule: str
+def stacks_asked(
+    session: ReadSession, baseline: str, candidate: str, *, rule: str
+) -> StacksAsked | None:
+    """Return what two stacks are asked about; None where a run is. Raises UnknownStackError."""
+    if _is_run(baseline) or _is_run(candidate):
+        return None
+    keys = [stacks.read(session, each).stack.key for each in (baseline, candidate)]
+    told = marks.of_all(session), marks.of_stacks(session, keys)
+    return StacksAsked(keys[0], keys[1], digest(rule, REVISION, *told))
+
+
+def comparison_of_stacks(
+    session: ReadSession, asked: StacksAsked, *, policy: Policy
 ) -> WholeAnswer:
-    """Return the comparison of two runs or two stacks; that of two stacks may be a kept one.
+    """Return the comparison of two stacks, which may be one that was kept.
 
     Raises what compare_stored() raises.
     """
-    if _is_run(baseline) or _is_run(candidate):
-        return _answer(_compared(session, baseline, candidate, policy), "", "", worth_it=False)
-    keys = [stacks.read(session, each).stack.key for each in (baseline, candidate)]
-    squares = measured.of_stacks(session, keys, limit=SQUARES)
-    subject = digest("stacks", *keys, str(policy.min_repeats))
-    rests_on = digest(rule, REVISION, marks.of_all(session), *sorted(map(repr, squares)))
-    if len(squares) >= CELLS_KEPT and (known := _known(session, subject, rests_on)) is not None:
+    subject = digest("stacks", asked.baseline, asked.candidate, str(policy.min_repeats))
+    if (known := _known(session, subject, asked.rests_on)) is not None:
         return known
-    found = _compared(session, baseline, candidate, policy)
-    return _answer(found, subject, rests_on, worth_it=len(found.cells) >= CELLS_KEPT)
+    found = compare_stored(
+        session, baseline=asked.baseline, candidate=asked.candidate, policy=policy
+    )
+    return _answer(found, subject, asked.rests_on, worth_it=len(found.cells) >= CELLS_KEPT)
 
 
 def _is_run(text: str) -> bool:
@@ -74,17 +93,19 @@ def _is_run(text: str) -> bool:
         return False
 
 
-def _compared(session: ReadSession, baseline: str, candidate: str, policy: Policy) -> CellsCompared:
-    return compare_stored(session, baseline=baseline, candidate=candidate, policy=policy)
-
-
 def _known(session: ReadSession, subject: str, rests_on: str) -> WholeAnswer | None:
     found = judged.known(session, {subject: rests_on}).get(subject)
-    return None if found is None else WholeAnswer(str(found["text"]))
+    if found is None:
+        return None
+    return WholeAnswer(zstandard.decompress(b64decode(found["zstd"])).decode())
 
 
 def _answer(
     found: SessionVerdicts | CellsCompared, subject: str, rests_on: str, *, worth_it: bool
 ) -> WholeAnswer:
     text = found.model_dump_json()
-    return WholeAnswer(text, Judged(subject, rests_on, {"text": text}) if worth_it else None)
+    if not worth_it:
+        return WholeAnswer(text)
+    # A thousand cells are megabytes of words that are much alike.
+    kept = b64encode(zstandard.compress(text.encode())).decode()
+    return WholeAnswer(text, Judged(subject, rests_on, {"zstd": kept}))

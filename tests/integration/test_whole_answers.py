@@ -9,7 +9,12 @@ from service.domain.policy import Policy
 from service.store import judged
 from service.store.database import reading, writing
 from service.usecases import whole_answers
-from service.usecases.whole_answers import WholeAnswer, comparison_of, verdicts_of_session
+from service.usecases.whole_answers import (
+    WholeAnswer,
+    comparison_of_stacks,
+    stacks_asked,
+    verdicts_of_session,
+)
 from tests.integration import builders, path
 from tests.integration.builders import NEW, NOW, OLD
 from tests.integration.pages import pin
@@ -32,9 +37,9 @@ def verdicts(engine: Engine, session_id: UUID, *, rule: str = "1") -> WholeAnswe
 
 def compared(engine: Engine) -> WholeAnswer:
     with reading(engine) as session:
-        return comparison_of(
-            session, baseline=OLD.key, candidate=NEW.key, policy=Policy(), rule="1"
-        )
+        asked = stacks_asked(session, OLD.key, NEW.name, rule="1")
+        assert asked is not None
+        return comparison_of_stacks(session, asked, policy=Policy())
 
 
 def kept(engine: Engine, answer: WholeAnswer) -> None:

@@ -10,7 +10,6 @@ from service.domain.capacity import (
     Kept,
     Limit,
     Load,
-    alike_but_load,
     capacity_of,
     cards_for,
     kept,
@@ -89,5 +88,5 @@ def test_conditions_that_differ_in_their_load_alone_are_alike() -> None:
     one, many = builders.condition(concurrency=1), builders.condition(concurrency=16)
     longer = replace(many, traffic=replace(many.traffic, output_tokens=999))
 
-    assert alike_but_load(one) == alike_but_load(many)
-    assert alike_but_load(many) != alike_but_load(longer)
+    assert one.key_but_load == many.key_but_load
+    assert many.key_but_load != longer.key_but_load

@@ -4,7 +4,7 @@
 import type { Schemas } from "../../api/client";
 import { useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
-import { Choice } from "../../parts/fields";
+import { Choice, Entry } from "../../parts/fields";
 import { type Line, Lines } from "../../parts/lines";
 import { type Column, Table } from "../../parts/table";
 import { address, changedAddress, go, usePlace } from "../../route";
@@ -43,10 +43,7 @@ export function Throughput({ stacks }: { stacks: readonly string[] }) {
 function Limits({ statistic }: { statistic: string }) {
   const { query } = usePlace();
   const number = (name: string, label: string) => (
-    <label class="choice">
-      <span>{label}</span>
-      <input type="number" min={0} step="any" value={query.get(name) ?? ""} onChange={(event) => go(changedAddress({ [name]: event.currentTarget.value || null }))} />
-    </label>
+    <Entry isNumber label={label} value={query.get(name) ?? ""} onChange={(value) => go(changedAddress({ [name]: value || null }))} />
   );
   return (
     <form class="filters" aria-label={t("curves.limits")} onSubmit={(event) => event.preventDefault()}>
