@@ -1,4 +1,4 @@
-"""Routes of tokens: list them without secrets, make one, end one."""
+"""Routes of tokens: list them without secrets, make one, give one another secret, end one."""
 
 import secrets
 from functools import partial
@@ -9,8 +9,14 @@ from fastapi import APIRouter, Path, Response
 from service.api.access import MayAdminister
 from service.api.callers import name_of
 from service.api.door import Opened
-from service.formats.tokens import TokenIssued, TokenOrder, TokenRead
-from service.usecases.hand_out_token import hand_out_token, list_handed_out, take_back_token
+from service.formats.identities import Name
+from service.formats.tokens import RotationOrder, TokenIssued, TokenOrder, TokenRead
+from service.usecases.hand_out_token import (
+    exchange_secret,
+    hand_out_token,
+    list_handed_out,
+    take_back_token,
+)
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
 
@@ -34,6 +40,17 @@ def add(door: Opened, caller: MayAdminister, order: TokenOrder, response: Respon
     who, draw = name_of(caller, None), partial(secrets.token_urlsafe, SECRET_BYTES)
     with door.writing() as session:
         return hand_out_token(session, order, who=who, now=door.now(), draw=draw)
+
+
+@router.post("/{name}/rotation", status_code=201)
+def rotate(
+    door: Opened, caller: MayAdminister, name: Name, order: RotationOrder, response: Response
+) -> TokenIssued:
+    """Give a token another secret; the old one counts on for as long as was asked."""
+    response.headers["Cache-Control"] = "no-store"
+    who, draw = name_of(caller, None), partial(secrets.token_urlsafe, SECRET_BYTES)
+    with door.writing() as session:
+        return exchange_secret(session, name, order, who=who, now=door.now(), draw=draw)
 
 
 @router.post("/{name}/revocation")

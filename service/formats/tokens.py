@@ -11,6 +11,8 @@ from service.formats.messages import Message
 
 # Ten years: a token that should outlive its service is one that nobody looks after.
 DAYS_MAX = 3650
+# A month: two secrets of one token are one too many.
+GRACE_HOURS_MAX = 720
 
 
 class TokenOrder(Message):
@@ -19,6 +21,17 @@ class TokenOrder(Message):
     name: Name
     scopes: tuple[Scope, ...] = Field(min_length=1, max_length=len(Scope))
     days: Annotated[int, Field(ge=1, le=DAYS_MAX)] | None = None
+
+
+class RotationOrder(Message):
+    """How a token gets another secret: for how many days it counts, and the old one still.
+
+    days: of the new secret; None: without end. grace_hours: for how long the old secret counts
+    beside it, so that it can be exchanged where it is used.
+    """
+
+    days: Annotated[int, Field(ge=1, le=DAYS_MAX)] | None = None
+    grace_hours: Annotated[int, Field(ge=0, le=GRACE_HOURS_MAX)] = 24
 
 
 class TokenRead(Message):

@@ -4,11 +4,18 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from service.domain.token import Scope, ended
-from service.formats.tokens import TokenIssued, TokenOrder, TokenRead
+from service.formats.tokens import RotationOrder, TokenIssued, TokenOrder, TokenRead
 from service.store import tokens
 from service.store.database import ReadSession, WriteSession
 from service.store.tokens import StoredToken
-from service.usecases.issue_token import issue_token, list_tokens, revoke_token
+from service.usecases.issue_token import issue_token, list_tokens, revoke_token, rotate_token
+
+
+class TokenOverError(ValueError):
+    """A token that counts no longer would come to life again by another secret."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"token {name!r} counts no longer: make another one")
 
 
 class FirstTokenError(ValueError):
@@ -34,6 +41,34 @@ def hand_out_token(
         session,
         name=order.name,
         scopes=set(order.scopes),
+        expires_at=None if order.days is None else now + timedelta(days=order.days),
+        now=now,
+        draw=draw,
+        who=who,
+    )
+    return TokenIssued(token=_read(issued.token, now), secret=issued.secret)
+
+
+def exchange_secret(
+    session: WriteSession,
+    name: str,
+    order: RotationOrder,
+    *,
+    who: str,
+    now: datetime,
+    draw: Callable[[], str],
+) -> TokenIssued:
+    """Give a token another secret under its name and scopes, and return it.
+
+    draw: returns 32 random bytes as text. Raises UnknownTokenError and TokenOverError.
+    """
+    before = tokens.named(session, name)
+    if ended(expires_at=before.expires_at, revoked_at=before.revoked_at, now=now):
+        raise TokenOverError(name)
+    issued = rotate_token(
+        session,
+        name=name,
+        grace=timedelta(hours=order.grace_hours),
         expires_at=None if order.days is None else now + timedelta(days=order.days),
         now=now,
         draw=draw,

@@ -81,6 +81,8 @@ def rotate_token(
     """
     before = tokens.named(session, name)
     kept = f"{name}~{now:%Y%m%dT%H%M%S}"
+    if any(token.name == kept for token in tokens.by_name(session)):
+        raise TokenNameTakenError(kept)
     tokens.rename(session, before.id, kept, expires_at=now + grace)
     audits.keep(session, [_entry(before, Act.ROTATE, who, now)])
     scopes = [Scope(scope) for scope in before.scopes]

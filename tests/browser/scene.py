@@ -12,6 +12,7 @@ from service.domain.condition import Cards, Condition, Parallelism
 from service.domain.layer import Layer
 from service.domain.stack import Component, Stack, SwapScope
 from service.formats.baselines import BaselinePin
+from service.formats.communications import ARTEFACT, CommunicationSeen
 from service.formats.orders import JobOrder, Progress, Renewal
 from service.formats.reports import Broken, GateFinding, LaunchReport, LayerFinding, RunReport
 from service.formats.sessions import SessionOrder
@@ -37,6 +38,19 @@ CARDS = CARD_COLUMNS + "".join(
     f"{60 + card + second / 10:.1f},{310 + card}\n"
     for second in range(60)
     for card in range(2)
+)
+
+
+# What the runner saw of two cards before a launch: an all-reduce by its size, and their link.
+MESSAGES = CommunicationSeen(
+    ranks=2,
+    hidden=4096,
+    layers=36,
+    vocabulary=151_936,
+    value_bytes=2,
+    seconds={1024: 1.2e-5, 1_048_576: 9e-5, 16_777_216: 7e-4},
+    links={"0-1": 28e9},
+    chunk=8192,
 )
 
 
@@ -120,7 +134,7 @@ def many(engine: Engine, files: ArtefactFiles, *, cells: int) -> None:
     stacks = (stack(0), stack(3))
     under = conditions(cells)
     for begin in range(0, cells, CELLS_OF_A_LAUNCH):
-        order = _order(stacks, under[begin : begin + CELLS_OF_A_LAUNCH], 3, launches=3)
+        order = _order(stacks, under[begin : begin + CELLS_OF_A_LAUNCH], 3, launches=2)
         _submitted(engine, order, f"large-{begin}", now)
     _do_all(engine, files, HOSTS[0], Random(7), now)
     _pin(engine, stacks[0], "large", now)
@@ -225,6 +239,7 @@ def _tell(engine: Engine, files: ArtefactFiles, sent: LaunchReport) -> None:
 
 def _launch(job: JobOrder, host: str, now: datetime) -> LaunchReport:
     log = "".join(_log_line(number) for number in range(LOG_LINES)).encode()
+    messages = MESSAGES.model_dump_json().encode()
     return builders.launch_report(job, launch_id=job.job_id).model_copy(
         update={
             "host": host,
@@ -248,7 +263,10 @@ def _launch(job: JobOrder, host: str, now: datetime) -> LaunchReport:
                 ),
                 LayerFinding(layer=Layer.ANSWER, state="works", finding="8 prompts", seconds=3.4),
             ),
-            "artefacts": (builders.artefact(log, "server.log"),),
+            "artefacts": (
+                builders.artefact(log, "server.log"),
+                builders.artefact(messages, ARTEFACT),
+            ),
         }
     )
 

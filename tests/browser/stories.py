@@ -20,13 +20,15 @@ from service.usecases.keep_schedule import set_schedule
 from tests.browser.scene import Scene
 from tests.integration import builders, gating, path
 from tests.integration.builders import NEW, OLD
-from tests.integration.nights import do_nights
+from tests.integration.nights import CELLS, do_nights, order_of, stack_of
 from tests.integration.pages import dated, pin
 
 NIGHTS = 14
 # From this night on every cell is slower by so much.
 SINCE, SLOWER = 9, 1.12
 GATED_SLOWER = 1.3
+# Each step is within the tolerance of the time per token, and their sum is not.
+CREEPING = (1.0, 1.02, 1.04)
 WRONG = builders.stack("0.5.20")
 FINDING = Broken(layer=Layer.SERVER, finding="ImportError: transformers.AutoProcessor")
 # The session of the scene whose candidate is slower than the stack before it.
@@ -60,6 +62,21 @@ def play_gate(engine: Engine) -> None:
     gating.measure(
         engine, lambda stack, _, turn: GATED_SLOWER if stack == NEW.name else 1 + turn / 1000
     )
+
+
+def play_creep(engine: Engine) -> None:
+    """Measure three nightly stacks of one cell, each a little slower than the one before."""
+    for night, scale in enumerate(CREEPING):
+        stack = stack_of(night)
+        order = order_of(night, conditions=CELLS[:1], arms=(stack,) * 4)
+        path.do_session(
+            engine,
+            order.model_copy(update={"baseline_stack_key": None}),
+            f"creep {night}",
+            scales={stack.name: scale},
+        )
+        if night == 0:
+            pin(engine, stack)
 
 
 def deviate(engine: Engine, scene: Scene) -> UUID:

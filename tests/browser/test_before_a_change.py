@@ -54,3 +54,19 @@ def test_an_upgrade_is_asked_by_a_form_and_its_answer_can_be_sent_as_a_link(
     page.reload()
     expect(told).to_contain_text(word(look.language, "advice.no"))
     expect(page.locator("select[name=to]")).to_have_value(WRONG.key)
+
+
+def test_small_steps_that_add_up_are_told_on_the_overview_and_in_the_comparison(
+    page: Page, look: Look, gated: str
+) -> None:
+    # Each answer judges one more of the sessions that were not told yet.
+    while page.request.get(f"{gated}/api/v1/overview").json()["last_night"]["untold"]:
+        pass
+    page.goto(gated)
+    creeping = word(look.language, "overview.creeping", number=1)
+    page.locator("[aria-labelledby=sessions-caption] a", has_text=creeping).click()
+
+    row = page.locator("[aria-labelledby=creep-caption] tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("TPOT p50")
+    expect(row).to_contain_text("nightly-1")

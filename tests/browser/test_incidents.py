@@ -42,8 +42,8 @@ def test_an_open_incident_stands_on_the_overview_and_leads_to_its_evidence(
     arms = page.locator("[aria-labelledby=order-caption] tbody tr td:nth-child(2)")
     expect(arms).to_have_count(4)
     control = word(look.language, "field.control")
-    assert [control in text for text in arms.all_inner_texts()] == [True, False, True, False]
-    expect(page.locator("svg.strip .candidate")).to_have_count(2)
+    assert [control in text for text in arms.all_text_contents()] == [True, False, True, False]
+    expect(page.locator(".lines .tone-1 .mark")).to_have_count(2)
     components = page.get_by_role("table", name=word(look.language, "stack.components"))
     expect(components).to_contain_text("2.10.0")
 
@@ -54,6 +54,7 @@ def test_another_cell_of_an_incident_is_shown_by_its_address(
     english.goto(f"{service.url}/incidents")
     english.locator("tbody th a").first.click()
     evidence = english.locator("h2", has_text=word("en", "incident.evidence"))
+    expect(evidence).to_be_visible()
     first = evidence.inner_text()
 
     english.get_by_role("link", name=word("en", "incident.show"), exact=True).last.click()
@@ -73,7 +74,7 @@ def test_an_incident_is_answered_and_opened_again_and_all_of_it_is_kept(
         page.locator(".heading .tag", has_text=word(look.language, "triage.noise"))
     ).to_have_count(1)
     expect(page.locator("main .facts").first).to_contain_text("2026-12-24")
-    sign(page.locator("form.stackform"), look, "it came back")
+    sign(page.get_by_role("form", name=word(look.language, "incident.undo")), look, "it came back")
 
     expect(
         page.locator(".heading .tag", has_text=word(look.language, "triage.open"))
@@ -97,3 +98,26 @@ def test_a_change_becomes_an_incident_and_freezes_baselines(
     expect(page.locator(".heading")).to_contain_text(word(look.language, "incident.frozen"))
     page.goto(f"{own_nights}/incidents")
     expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_cells_with_another_cause_leave_an_incident_and_come_back(
+    own_service: Service, page: Page, look: Look
+) -> None:
+    incident = deviate(own_service.engine, own_service.scene)
+    page.goto(f"{own_service.url}/incidents/{incident}")
+    page.get_by_text(word(look.language, "regroup.split"), exact=True).first.click()
+    form = page.get_by_role("form", name=word(look.language, "regroup.split"))
+    form.get_by_role("checkbox").first.check()
+    sign(form, look, "another kernel")
+    expect(page).not_to_have_url(re.compile(str(incident)))
+    expect(page.locator("[aria-labelledby=moved-caption] tbody tr").first).to_be_visible()
+    apart = page.url
+
+    page.get_by_text(word(look.language, "regroup.merge"), exact=True).first.click()
+    form = page.get_by_role("form", name=word(look.language, "regroup.merge"))
+    form.locator("select").select_option(str(incident))
+    sign(form, look, "one kernel after all")
+
+    expect(page).to_have_url(re.compile(str(incident)))
+    parts = page.locator("main .facts a", has_text=apart.rpartition("/")[2][:8])
+    expect(parts).to_have_count(1)

@@ -14,7 +14,8 @@ from service.domain.token import Scope
 from service.store.database import writing
 from service.usecases.issue_token import issue_token
 from tests.browser.catalogue import word
-from tests.browser.conftest import CHINESE, ENGLISH, WAIT_MS, Everywhere, Look, Service
+from tests.browser.conftest import CHINESE, ENGLISH, Everywhere, Look, Service
+from tests.browser.looks import MOVED, SCROLLED
 from tests.browser.places import PLACES, address
 from tests.integration.builders import NOW, PROTOCOL
 from tests.tracked_files import ROOT
@@ -22,36 +23,38 @@ from tests.tracked_files import ROOT
 AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
 AXE_ALL = "axe.run(document, {resultTypes: ['violations']})"
 AXE_COLOURS = "axe.run(document, {resultTypes: ['violations'], runOnly: ['color-contrast']})"
-# First contentful paint and layout shift, loosely: a test machine is shared by many.
-PAINT_MS, SHIFT = 3000, 0.05
+# Loosely, since a test machine is shared by many: `./dev bench drawing` holds to what is wanted.
+PAINT_MS, FRAME_MS, FILTERED_S = 3000, 1000, 4
+# A page asks for what it shows, once; the most is a run's, with its stack, condition and logs.
+ASKED_MOST = 12
 RUNS_MANY, REDRAW_MS = 100_000, 1500
-TIMES = """() => new Promise((done) => {
-  const seen = { shift: 0, paint: 0 };
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value;
-  }).observe({ type: "layout-shift", buffered: true });
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries())
-      if (entry.name === "first-contentful-paint") seen.paint = entry.startTime;
-  }).observe({ type: "paint", buffered: true });
-  setTimeout(() => done(seen), 300);
-})"""
 
 
 def settled(page: Page) -> None:
     """Wait until nothing on the page is waited for."""
     expect(page.locator("h1").first).to_be_visible()
-    expect(page.locator(".skeleton, .refreshing")).to_have_count(0, timeout=WAIT_MS)
+    expect(page.locator(".skeleton, .refreshing, .coming")).to_have_count(0)
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_page_has_no_serious_fault_for_readers_who_do_not_see(
+def test_a_page_paints_soon_keeps_still_asks_once_and_has_no_serious_fault(
     opener: Callable[..., Page], everywhere: Everywhere, name: str
 ) -> None:
     page = opener(bypass_csp=True)
-    page.goto(address(page, everywhere, name))
+    url = address(page, everywhere, name)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(url)
     settled(page)
 
+    seen = page.evaluate(MOVED)
+
+    assert 0 < seen["paint"] < PAINT_MS
+    assert seen["moved"] == []
+    ours = url.split("/", 3)[2]
+    assert [each for each in asked if each.split("/", 3)[2] != ours] == []
+    answers = [each for each in asked if "/api/" in each]
+    assert len(set(answers)) == len(answers) <= ASKED_MOST
     page.add_script_tag(path=AXE)
     assert serious(page.evaluate(AXE_ALL)) == []
     page.emulate_media(color_scheme="dark")
@@ -65,24 +68,6 @@ def serious(found: dict[str, Any]) -> list[str]:
         if fault["impact"] in {"serious", "critical"}
         for node in fault["nodes"]
     ]
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_a_page_paints_soon_and_nothing_on_it_moves_or_comes_from_elsewhere(
-    english: Page, everywhere: Everywhere, name: str
-) -> None:
-    url = address(english, everywhere, name)
-    asked: list[str] = []
-    english.on("request", lambda request: asked.append(request.url))
-    english.goto(url)
-    settled(english)
-
-    seen = english.evaluate(TIMES)
-
-    assert 0 < seen["paint"] < PAINT_MS
-    assert seen["shift"] < SHIFT
-    ours = url.split("/", 3)[2]
-    assert [each for each in asked if each.split("/", 3)[2] != ours] == []
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -114,17 +99,24 @@ def test_a_service_that_is_away_is_said_to_be_so(english: Page, service: Service
 def test_a_slow_answer_is_waited_for_with_the_page_in_place(
     page: Page, look: Look, service: Service
 ) -> None:
-    def late(route: Route) -> None:
-        # Longer than the page waits before it says so.
-        page.wait_for_timeout(3500)
-        route.continue_()
+    held: list[Route] = []
 
-    page.route("**/api/v1/overview", late)
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/v1/overview", hold)
+    page.clock.install()
     page.goto(service.url, wait_until="commit")
-
+    waiting = page.locator(".page .skeleton")
+    expect(waiting).to_be_visible()
     expect(page.locator("h1")).to_have_text(word(look.language, "nav.overview"))
-    expect(page.locator(".skeleton")).to_be_visible()
-    expect(page.locator(".skeleton [role=status]")).to_have_text(word(look.language, "asked.slow"))
+
+    # Longer than the page waits before it says so.
+    page.clock.fast_forward(3500)
+
+    expect(waiting.locator("[role=status]")).to_have_text(word(look.language, "asked.slow"))
+    for route in held:
+        route.continue_()
     expect(page.locator(".sentence")).to_be_visible()
 
 
@@ -152,7 +144,10 @@ def test_a_wrong_address_says_so_and_leads_home(page: Page, look: Look, service:
     expect(page).to_have_url(f"{service.url}/")
 
 
-def test_language_and_theme_are_chosen_and_stay(english: Page, service: Service) -> None:
+def test_language_and_theme_are_chosen_and_stay(
+    opener: Callable[..., Page], service: Service
+) -> None:
+    english = opener(fresh=True)
     english.goto(service.url)
     english.get_by_role("button", name="中文").click()
     expect(english.locator("h1")).to_have_text(word("zh", "nav.overview"))
@@ -254,10 +249,10 @@ def test_a_thousand_cells_are_drawn_filtered_and_scrolled_smoothly(
     filtered_s = time.monotonic() - begun
     english.get_by_label(word("en", "matrix.words")).fill("")
     expect(rows).to_have_count(1000)
-    slowest_ms = english.evaluate(SCROLL)
+    slowest_ms = english.evaluate(SCROLLED)
 
-    assert filtered_s < 2
-    assert slowest_ms < 250
+    assert filtered_s < FILTERED_S
+    assert slowest_ms < FRAME_MS
 
 
 def test_a_series_of_a_hundred_thousand_runs_is_drawn_whole(
@@ -292,22 +287,6 @@ REDRAW = """() => new Promise((done) => {
   const begun = performance.now();
   document.querySelector(".chart").style.width = "700px";
   requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - begun)));
-})"""
-
-
-# Scrolls the whole table in forty steps, and tells the longest time between two frames.
-SCROLL = """() => new Promise((done) => {
-  const box = document.querySelector(".scroll.tall");
-  let [step, before, slowest] = [0, performance.now(), 0];
-  const draw = (now) => {
-    slowest = Math.max(slowest, now - before);
-    before = now;
-    box.scrollTop = (box.scrollHeight * step) / 40;
-    step += 1;
-    if (step > 40) done(slowest);
-    else requestAnimationFrame(draw);
-  };
-  requestAnimationFrame(draw);
 })"""
 
 

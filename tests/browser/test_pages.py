@@ -156,7 +156,7 @@ def test_a_comparison_lists_the_largest_change_first(page: Page, service: Servic
     cells = page.locator("table[aria-labelledby=verdicts-caption] tbody tr td:nth-child(3)")
     expect(cells.first).to_have_text(PERCENT)
 
-    sizes = [abs(float(text.replace("−", "-").strip("%"))) for text in cells.all_inner_texts()]
+    sizes = [abs(float(text.replace("−", "-").strip("%"))) for text in cells.all_text_contents()]
 
     # Each is shown with as many digits as its interval leaves it.
     assert all(before >= after - 0.1 for before, after in pairwise(sizes))
@@ -202,7 +202,7 @@ def test_the_log_of_a_run_is_paged_searched_and_saved(
     page.goto(f"{service.url}/runs?state=measured")
     page.locator("tbody th a").first.click()
     page.get_by_label(word(look.language, "run.text"), exact=True).select_option(
-        label=page.locator("option", has_text="server.log").inner_text()
+        label=str(page.locator("option", has_text="server.log").text_content())
     )
     expect(page.locator(".log tr")).to_have_count(200)
 
@@ -214,6 +214,23 @@ def test_the_log_of_a_run_is_paged_searched_and_saved(
     with page.expect_download() as saved:
         page.get_by_role("button", name=word(look.language, "run.download")).click()
     assert saved.value.path().read_text().count("\n") == LOG_LINES
+
+
+def test_a_run_is_withdrawn_and_counts_again_and_both_are_kept(
+    own_service: Service, page: Page, look: Look
+) -> None:
+    page.goto(f"{own_service.url}/runs/{run_of(page, own_service, 0)}")
+    trust = page.locator(".heading")
+    for act, words in (("withdraw", "trust.withdrawn"), ("restore", "trust.yes")):
+        form = page.get_by_role("form", name=word(look.language, f"decision.{act}"))
+        form.get_by_label(word(look.language, "field.why")).fill("measured beside a build")
+        form.get_by_label(word(look.language, "field.who")).fill("Chen Wei")
+        form.get_by_role("button").click()
+        expect(trust).to_contain_text(word(look.language, words))
+
+    acts = page.locator("[aria-labelledby=history-caption] tbody tr")
+    expect(acts).to_have_count(2)
+    expect(acts.last).to_contain_text(word(look.language, "act.restore"))
 
 
 def test_runs_are_filtered_by_state(page: Page, look: Look, service: Service) -> None:
@@ -270,7 +287,7 @@ def test_a_stack_is_pinned_and_the_pin_before_it_stays_in_the_history(
     own_service: Service, page: Page, look: Look
 ) -> None:
     page.goto(f"{own_service.url}/baselines")
-    form = page.locator("form.stackform")
+    form = page.get_by_role("form", name=word(look.language, "baselines.pin"))
 
     form.locator("select").select_option(own_service.scene.stacks[1].key)
     form.get_by_label(word(look.language, "field.why")).fill("qualified")
@@ -281,6 +298,30 @@ def test_a_stack_is_pinned_and_the_pin_before_it_stays_in_the_history(
     expect(page.locator("tbody tr").first).to_contain_text("Chen Wei")
     page.get_by_label(word(look.language, "baselines.history")).check()
     expect(page.locator("tbody tr.past")).to_have_count(24)
+
+
+def test_a_rule_gives_a_channel_its_first_baselines_until_it_is_ended(
+    own_service: Service, page: Page, look: Look
+) -> None:
+    page.goto(f"{own_service.url}/baselines")
+    form = page.get_by_role("form", name=word(look.language, "rules.add"))
+    form.locator("input[name=channel]").fill("release-1")
+    form.locator("input[name=stacks]").fill("p800-*")
+    form.get_by_label(word(look.language, "field.why")).fill("what we deliver")
+    form.get_by_label(word(look.language, "field.who")).fill("Chen Wei")
+    form.get_by_role("button").click()
+    row = page.locator("[aria-labelledby=rules-caption] tbody tr")
+    expect(row).to_contain_text("p800-*")
+    expect(row.locator("td").nth(1)).to_have_text("12")
+
+    row.get_by_role("button").click()
+    form = page.get_by_role("form", name=word(look.language, "rules.end"))
+    form.get_by_label(word(look.language, "field.why")).fill("delivered")
+    form.get_by_label(word(look.language, "field.who")).fill("Chen Wei")
+    form.get_by_role("button").click()
+
+    expect(row).to_contain_text(word(look.language, "rules.ended"))
+    expect(row.get_by_role("button")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""Every page in both languages and themes, narrow and wide: nothing overflows; pictures are kept.
+"""Every page in both languages and themes, narrow and wide: nothing moves or overflows.
 
-The pictures lie in the folder that KUNLINE_PICTURES names, else in a temporary one.
+Pictures are kept: they lie in the folder that KUNLINE_PICTURES names, else in a temporary one.
 """
 
 import os
@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import WAIT_MS, Everywhere, Look
+from tests.browser.looks import MOVED
 from tests.browser.places import PLACES, address
 from tests.browser.test_manners import settled
 
@@ -43,16 +44,18 @@ def reader(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_page_fits_narrow_and_wide_and_is_kept_as_a_picture(
+def test_a_page_keeps_still_and_fits_narrow_and_wide_and_is_kept_as_a_picture(
     reader: Page, everywhere: Everywhere, folder: Path, name: str
 ) -> None:
     language = "zh" if "zh" in reader.evaluate("navigator.language") else "en"
-    reader.goto(address(reader, everywhere, name))
-    settled(reader)
+    url = address(reader, everywhere, name)
 
     faults = []
     for width, size in (("wide", WIDE), ("narrow", NARROW)):
         reader.set_viewport_size(size)  # type: ignore[arg-type]  # a mapping of two numbers
+        reader.goto(url)
+        settled(reader)
+        faults += [f"{width}: {moved}" for moved in reader.evaluate(MOVED)["moved"]]
         whole, shown = reader.evaluate(SIZES)
         faults += [f"{width}: {whole} px in {shown}"] if whole > shown else []
         faults += [f"{width}: {box}" for box in reader.evaluate(CUT)]

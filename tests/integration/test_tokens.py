@@ -1,6 +1,7 @@
 """Tokens over HTTP: made once, shown without their secret, ended at once."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from service.domain.audit import Noun
 from service.formats.tokens import TokenIssued, TokenRead
 from service.store import audits
 from service.store.database import reading
-from tests.integration.serving import application
+from tests.integration.serving import Clock, application
 
 WHERE = "/api/v1/tokens"
 
@@ -70,6 +71,40 @@ def test_a_token_is_ended_at_once_and_by_whom_is_kept(http: TestClient, engine: 
     assert [(entry.act, entry.actor) for entry in kept] == [("issue", "ann"), ("revoke", "ann")]
 
 
+def test_another_secret_is_given_and_the_old_one_counts_for_its_grace_alone(
+    engine: Engine, tmp_path: Path
+) -> None:
+    clock = Clock()
+    app = application(engine, tmp_path, clock=clock)
+    with TestClient(app, base_url="http://localhost:8000") as http:
+        http.headers |= by(make(http, "ann", "admin"))
+        old = make(http, "dashboard", "read")
+        answer = http.post(f"{WHERE}/dashboard/rotation", json={"grace_hours": 2})
+        new = TokenIssued.model_validate_json(answer.content)
+
+        def seen(issued: TokenIssued) -> int:
+            return http.get("/api/v1/runs", headers=by(issued)).status_code
+
+        assert answer.status_code == 201
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert new.token.scopes == old.token.scopes
+        assert (seen(old), seen(new)) == (200, 200)
+        clock.now += timedelta(hours=3)
+        app.state.remembered.callers.clear()
+        assert (seen(old), seen(new)) == (401, 200)
+
+
+def test_a_token_that_counts_no_longer_gets_no_other_secret(http: TestClient) -> None:
+    http.headers |= by(make(http, "ann", "admin"))
+    make(http, "dashboard", "read")
+    http.post(f"{WHERE}/dashboard/revocation")
+
+    answer = http.post(f"{WHERE}/dashboard/rotation", json={})
+
+    assert answer.status_code == 409
+    assert "make another one" in answer.json()["title"]
+
+
 @pytest.mark.parametrize("scope", ["read", "run", "triage", "ingest"])
 def test_only_who_administers_sees_and_makes_tokens(http: TestClient, scope: str) -> None:
     http.headers |= by(make(http, "ann", "admin"))
@@ -79,3 +114,4 @@ def test_only_who_administers_sees_and_makes_tokens(http: TestClient, scope: str
     order = {"name": "mine", "scopes": ["admin"]}
     assert http.post(WHERE, json=order, headers=lesser).status_code == 403
     assert http.post(f"{WHERE}/ann/revocation", headers=lesser).status_code == 403
+    assert http.post(f"{WHERE}/ann/rotation", json={}, headers=lesser).status_code == 403

@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem, Skeleton } from "./parts/asked";
 import { ApiError } from "./api/client";
+import { useWhole } from "./api/waited";
 import { followLinks, usePlace } from "./route";
 import { Frame } from "./shell/frame";
 import { language, t } from "./words";
@@ -35,6 +36,13 @@ const PAGES: [RegExp, Fetched][] = [
 
 const fetched = new Map<Fetched, Page>();
 
+function pageAt(path: string) {
+  return PAGES.map(([pattern, page]) => ({ match: pattern.exec(path), page })).find(({ match }) => match);
+}
+
+// The first page comes beside the words that it speaks, and not after them.
+pageAt(location.pathname)?.page().catch(() => undefined);
+
 export function App() {
   const { path } = usePlace();
   language.use();
@@ -42,7 +50,7 @@ export function App() {
     addEventListener("click", followLinks);
     return () => removeEventListener("click", followLinks);
   }, []);
-  const found = PAGES.map(([pattern, page]) => ({ match: pattern.exec(path), page })).find(({ match }) => match);
+  const found = pageAt(path);
   return (
     <Frame path={path}>
       {found?.match ? <Fetching key={path} page={found.page} id={found.match[1] ?? ""} /> : <NoPage />}
@@ -67,14 +75,24 @@ function Fetching({ page, id }: { page: Fetched; id: string }) {
       () => setFailed(true),
     );
   }, [page]);
+  const whole = useWhole(Boolean(shown));
   useEffect(() => {
-    if (!shown) return;
+    if (!whole) return;
     if (visited) box.current?.querySelector("h1")?.focus({ preventScroll: true });
     visited = true;
-  }, [shown]);
+  }, [whole]);
   if (failed) return <Problem error={new ApiError(0, "PageError", "")} again={() => location.reload()} />;
   const Found = shown;
-  return <div ref={box}>{Found ? <Found id={id} /> : <Skeleton lines={12} />}</div>;
+  return (
+    <div ref={box} class={whole ? "" : "coming"}>
+      {!whole && <Skeleton lines={12} />}
+      {Found && (
+        <div class="page">
+          <Found id={id} />
+        </div>
+      )}
+    </div>
+  );
 }
 
 function NoPage() {

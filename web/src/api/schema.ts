@@ -744,6 +744,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/incidents/{incident_id}/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read The Profiles
+         * @description Return what was profiled of an incident, the newest first.
+         */
+        get: operations["read_the_profiles_api_v1_incidents__incident_id__profiles_get"];
+        put?: never;
+        /**
+         * Profile
+         * @description Profile both stacks of an incident, a launch each; one that is not over yet is answered.
+         */
+        post: operations["profile_api_v1_incidents__incident_id__profiles_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/incidents/{incident_id}/reopen": {
         parameters: {
             query?: never;
@@ -1649,6 +1673,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tokens/{name}/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate
+         * @description Give a token another secret; the old one counts on for as long as was asked.
+         */
+        post: operations["rotate_api_v1_tokens__name__rotation_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/waivers": {
         parameters: {
             query?: never;
@@ -2365,6 +2409,16 @@ export interface components {
             wheels: components["schemas"]["WheelOrder"][];
         };
         /**
+         * BusyProfiled
+         * @description What the first rank spent time on by itself, in all passes together.
+         */
+        BusyProfiled: {
+            /** Name */
+            name: string;
+            /** Seconds */
+            seconds: number;
+        };
+        /**
          * CapacityRead
          * @description The highest load up to which every measured one keeps the limits.
          *
@@ -2662,8 +2716,11 @@ export interface components {
          *     incarnation: new with each start of the runner's process, so the service knows that whatever
          *     an earlier life of it held is lost. chips: what it can serve on. cards: how many it owns.
          *     held: their names, the same for whoever looks from this host; no two runners name one card.
+         *     asked_at: now, by the runner's clock, which is the one that its measurements are dated by.
          */
         Claim: {
+            /** Asked At */
+            asked_at?: string | null;
             /** Cards */
             cards: number;
             /** Chips */
@@ -3274,7 +3331,8 @@ export interface components {
          *     session_id: null where no launch was begun. interleaved: false where canary and control hosts
          *     spoke, before and after. counts: launches of each arm at the looks planned. burn_in: launches
          *     of each arm thrown away first. confidence: all cells and looks together. reason: why it waits,
-         *     what it does, or why it ended so. cells: as of the newest look.
+         *     what it does, or why it ended so; reason_zh: the same in Chinese, what people and stacks said as
+         *     it is. cells: as of the newest look.
          */
         ConfirmRead: {
             /**
@@ -3333,6 +3391,11 @@ export interface components {
             planned: components["schemas"]["CostRead"];
             /** Reason */
             reason: string;
+            /**
+             * Reason Zh
+             * @default
+             */
+            reason_zh: string;
             /** Session Id */
             session_id: string | null;
             spent: components["schemas"]["CostRead"];
@@ -5024,7 +5087,8 @@ export interface components {
          * @description One server process from start to stop, and the cells measured in it.
          *
          *     server_arguments, server_environment: complete, from condition and stack together, without
-         *     what is local to a host (address, port, paths, random seed).
+         *     what is local to a host (address, port, paths, random seed). profile: each cell is not measured
+         *     but passes once under the server's profiler; a run of it is never judged.
          */
         LaunchOrder: {
             /** Cards */
@@ -5035,6 +5099,11 @@ export interface components {
             client: string;
             /** Model Id */
             model_id: string;
+            /**
+             * Profile
+             * @default false
+             */
+            profile: boolean;
             /** Server Arguments */
             server_arguments: {
                 [key: string]: boolean | number | string;
@@ -5787,6 +5856,17 @@ export interface components {
             phase: components["schemas"]["Phase"];
         };
         /**
+         * PipelineStageProfiled
+         * @description How long one stage of a pipeline computes in a pass, messages left out.
+         */
+        PipelineStageProfiled: {
+            /** Compute S */
+            compute_s: number;
+            /** Pipeline Rank */
+            pipeline_rank: number;
+            stage: components["schemas"]["Stage"];
+        };
+        /**
          * PolicyOrder
          * @description The tolerances and the least repeats that verdicts of a session are held to.
          *
@@ -5857,6 +5937,136 @@ export interface components {
             cache: string;
             /** Warmup Requests */
             warmup_requests: number;
+        };
+        /**
+         * ProfileArm
+         * @description One stack of a profiled pair. state: of its job. seen: null until it was profiled.
+         *
+         *     checked: the estimate beside it, by stage. traces: for a trace viewer. reason: why it is not
+         *     there, or why nothing is estimated.
+         */
+        ProfileArm: {
+            /** Checked */
+            checked?: {
+                [key: string]: components["schemas"]["StageChecked"];
+            };
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Run Id */
+            run_id: string | null;
+            seen: components["schemas"]["ProfileSeen"] | null;
+            stack: components["schemas"]["StackNamed"];
+            /** State */
+            state: string;
+            /**
+             * Traces
+             * @default []
+             */
+            traces: components["schemas"]["ArtefactRead"][];
+        };
+        /**
+         * ProfileOrder
+         * @description A request to profile both stacks of an incident, one pass each, and why.
+         *
+         *     condition_key: in which of its cells; None for the one that moved most.
+         */
+        ProfileOrder: {
+            /** Condition Key */
+            condition_key?: string | null;
+            /** Who */
+            who?: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ProfileRead
+         * @description Both stacks of an incident under the profiler, in one cell and on one host; never judged.
+         */
+        ProfileRead: {
+            /** Arms */
+            arms: components["schemas"]["ProfileArm"][];
+            /**
+             * Asked At
+             * Format: date-time
+             */
+            asked_at: string;
+            /** Asked By */
+            asked_by: string;
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Host */
+            host: string | null;
+            /**
+             * Incident Id
+             * Format: uuid
+             */
+            incident_id: string;
+            /**
+             * Session Id
+             * Format: uuid
+             */
+            session_id: string;
+            /** Title */
+            title: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ProfileSeen
+         * @description What a profiled batch told. Times under a profiler are no measurement.
+         *
+         *     sequences, input_tokens, output_tokens: of the batch. first_token_s: until the whole batch had
+         *     its first token, under the profiler. stages: none where no pass was named in the traces.
+         *     left_out: names of traces that are too large to be kept. reason: why nothing is told of
+         *     messages.
+         */
+        ProfileSeen: {
+            /**
+             * Busiest
+             * @default []
+             */
+            busiest: components["schemas"]["BusyProfiled"][];
+            /** First Token S */
+            first_token_s: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /**
+             * Left Out
+             * @default []
+             */
+            left_out: string[];
+            /** Output Tokens */
+            output_tokens: number;
+            /**
+             * Pipeline
+             * @default []
+             */
+            pipeline: components["schemas"]["PipelineStageProfiled"][];
+            /** Ranks */
+            ranks: number;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Sequences */
+            sequences: number;
+            /** Stages */
+            stages?: {
+                [key: string]: components["schemas"]["StageProfiled"];
+            };
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version: 1;
         };
         /**
          * Progress
@@ -6153,6 +6363,22 @@ export interface components {
          * @enum {string}
          */
         Role: "canary" | "control";
+        /**
+         * RotationOrder
+         * @description How a token gets another secret: for how many days it counts, and the old one still.
+         *
+         *     days: of the new secret; None: without end. grace_hours: for how long the old secret counts
+         *     beside it, so that it can be exchanged where it is used.
+         */
+        RotationOrder: {
+            /** Days */
+            days?: number | null;
+            /**
+             * Grace Hours
+             * @default 24
+             */
+            grace_hours: number;
+        };
         /**
          * RuleOrder
          * @description A channel's rule: the first accepted run of stacks so named becomes a cell's baseline.
@@ -7234,6 +7460,50 @@ export interface components {
              */
             launch: components["schemas"]["LaunchSection"];
             stack: components["schemas"]["Stack"];
+        };
+        /**
+         * Stage
+         * @description What a pass of the model is for.
+         * @enum {string}
+         */
+        Stage: "prefill" | "decode";
+        /**
+         * StageChecked
+         * @description What was estimated of a stage's messages beside what was profiled, seconds of one pass.
+         *
+         *     ratio: the estimate over what was profiled.
+         */
+        StageChecked: {
+            /** Estimated S */
+            estimated_s: number;
+            /** Profiled S */
+            profiled_s: number;
+            /** Ratio */
+            ratio: number | null;
+        };
+        /**
+         * StageProfiled
+         * @description The passes of one stage, each figure of one pass, seconds.
+         *
+         *     message_s: in sums and gathers, without waiting_s for the slowest rank; null where no second
+         *     rank tells the two apart. other_s: in what the scheduler itself told. share: message_s over
+         *     pass_s.
+         */
+        StageProfiled: {
+            /** Message S */
+            message_s: number;
+            /** Messages */
+            messages: number;
+            /** Other S */
+            other_s: number;
+            /** Pass S */
+            pass_s: number;
+            /** Passes */
+            passes: number;
+            /** Share */
+            share: number;
+            /** Waiting S */
+            waiting_s: number | null;
         };
         /**
          * Standing
@@ -9541,6 +9811,90 @@ export interface operations {
             };
         };
     };
+    read_the_profiles_api_v1_incidents__incident_id__profiles_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileRead"][];
+                };
+            };
+        };
+    };
+    profile_api_v1_incidents__incident_id__profiles_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileRead"];
+                };
+            };
+        };
+    };
     reopen_api_v1_incidents__incident_id__reopen_post: {
         parameters: {
             query?: never;
@@ -11610,6 +11964,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenRead"];
+                };
+            };
+        };
+    };
+    rotate_api_v1_tokens__name__rotation_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotationOrder"];
+            };
+        };
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenIssued"];
                 };
             };
         };

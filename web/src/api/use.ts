@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type Answer, ApiError, type InPath, type Query, type ReadPath, send, token, urlOf } from "./client";
+import { waitedFor } from "./waited";
 
 export interface Asked<Value> {
   value: Value | undefined;
@@ -31,7 +32,7 @@ function ask(url: string): Promise<unknown> {
     })
     .finally(() => underway.delete(url));
   underway.set(url, asked);
-  return asked;
+  return answers.has(url) ? asked : waitedFor(asked);
 }
 
 interface Told {

@@ -1,7 +1,7 @@
 // Small parts of pages: headings, lists of facts, keys, choices.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { t } from "../words";
 
 /** A page's heading, which is the window's title as well. */
@@ -74,6 +74,33 @@ export function Choice({ label, value, options, onChange, any }: Chosen) {
         ))}
       </select>
     </div>
+  );
+}
+
+interface Written {
+  label: string;
+  /** As the address has it. */
+  value: string;
+  onChange: (value: string) => void;
+  name?: string;
+  isNumber?: boolean;
+}
+
+/** A field whose words go into the address once they are written; until then they stay as typed. */
+export function Entry({ label, value, onChange, name, isNumber = false }: Written) {
+  const [words, setWords] = useState(value);
+  useEffect(() => setWords(value), [value]);
+  return (
+    <label class="choice">
+      <span>{label}</span>
+      <input
+        {...(isNumber ? { type: "number", min: 0, step: "any" } : { type: "text", maxLength: 128 })}
+        name={name}
+        value={words}
+        onInput={(event) => setWords(event.currentTarget.value)}
+        onChange={(event) => onChange(event.currentTarget.value.trim())}
+      />
+    </label>
   );
 }
 

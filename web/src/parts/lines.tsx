@@ -9,6 +9,8 @@ export interface Dot {
   low?: number | null;
   high?: number | null;
   title?: string;
+  /** Does not count: its mark is pale. */
+  aside?: boolean;
 }
 
 export interface Line {
@@ -29,13 +31,17 @@ interface Wanted {
   /** A level that is drawn across, such as a limit. */
   level?: number | null;
   height?: number;
+  /** False: another chart below has the same. */
+  legend?: boolean;
+  /** What is counted along the axis comes in whole numbers. */
+  whole?: boolean;
 }
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [62, 14, 10, 38];
+const [LEFT, RIGHT, TOP, BOTTOM] = [62, 14, 26, 34];
 const SHAPES = ["●", "■", "▲", "◆"];
 
 export function Lines(wanted: Wanted) {
-  const { lines, height = 280, level = null } = wanted;
+  const { lines, height = 280, level = null, legend = true } = wanted;
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(720);
   useLayoutEffect(() => {
@@ -47,12 +53,12 @@ export function Lines(wanted: Wanted) {
   }, []);
   const dots = lines.flatMap((line) => line.dots);
   if (dots.length === 0) return null;
-  const xs = spanOf(dots.map((dot) => dot.x));
+  const xs = wanted.whole ? around(dots.map((dot) => dot.x)) : spanOf(dots.map((dot) => dot.x));
   const ys = spanOf([...dots.flatMap((dot) => [dot.low ?? dot.y, dot.high ?? dot.y]), ...(level === null ? [] : [level])]);
   const x = (at: number) => LEFT + ((at - xs[0]) / (xs[1] - xs[0])) * (width - LEFT - RIGHT);
   const y = (at: number) => height - BOTTOM - ((at - ys[0]) / (ys[1] - ys[0])) * (height - TOP - BOTTOM);
   const [xScale, yScale] = [scaleOf(wanted.xUnit, xs[1]), scaleOf(wanted.yUnit, ys[1])];
-  const ticksX = ticksOf(xs, xScale.factor, Math.max(2, Math.floor(width / 120)));
+  const ticksX = ticksOf(xs, xScale.factor, Math.max(2, Math.floor(width / (wanted.whole ? 40 : 120))), wanted.whole ? 1 : 0);
   return (
     <div ref={box} class="lines">
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={wanted.label}>
@@ -65,8 +71,8 @@ export function Lines(wanted: Wanted) {
         {ticksX.map((at) => (
           <text key={at} x={x(at)} y={height - BOTTOM + 16} text-anchor="middle">{tickLabel(at * xScale.factor)}</text>
         ))}
-        <text x={width - RIGHT} y={height - 4} text-anchor="end">{withUnit(wanted.xWord, xScale.unit)}</text>
-        <text x={LEFT} y={height - 4}>↑ {withUnit(wanted.yWord, yScale.unit)}</text>
+        <text x={width - RIGHT} y={height - 4} text-anchor="end">{withUnit(wanted.xWord, xScale.unit)} →</text>
+        <text class="name" x={LEFT} y={14}>↑ {withUnit(wanted.yWord, yScale.unit)}</text>
         {level !== null && <line class="limit" x1={LEFT} x2={width - RIGHT} y1={y(level)} y2={y(level)} />}
         {lines.map((line) => (
           <g key={line.name} class={`tone-${line.tone % 4}`}>
@@ -75,13 +81,15 @@ export function Lines(wanted: Wanted) {
           </g>
         ))}
       </svg>
-      <p class="legend muted">
-        {lines.map((line) => (
-          <span key={line.name}>
-            <span aria-hidden="true" class={`host-${line.tone % 4}`}>{SHAPES[line.tone % 4]}</span> {line.name}
-          </span>
-        ))}
-      </p>
+      {legend && (
+        <p class="legend muted">
+          {lines.map((line) => (
+            <span key={line.name}>
+              <span aria-hidden="true" class={`host-${line.tone % 4}`}>{SHAPES[line.tone % 4]}</span> {line.name}
+            </span>
+          ))}
+        </p>
+      )}
     </div>
   );
 }
@@ -95,7 +103,7 @@ interface MarkWanted {
 
 function Mark({ dot, tone, at: [left, top], bar: [low, high] }: MarkWanted) {
   return (
-    <g>
+    <g class={dot.aside ? "aside" : undefined}>
       {dot.title && <title>{dot.title}</title>}
       {low !== high && <line x1={left} x2={left} y1={low} y2={high} />}
       <text class="mark" x={left} y={top + 5} text-anchor="middle">{SHAPES[tone % 4]}</text>
@@ -105,6 +113,11 @@ function Mark({ dot, tone, at: [left, top], bar: [low, high] }: MarkWanted) {
 
 function withUnit(word: string, unit: string): string {
   return unit ? `${word} (${unit})` : word;
+}
+
+/** Return where an axis of whole numbers begins and ends: half a step beside them. */
+function around(numbers: readonly number[]): [number, number] {
+  return [Math.min(...numbers) - 0.5, Math.max(...numbers) + 0.5];
 }
 
 /** Return where an axis begins and ends: from zero where that is near, with a little room. */
@@ -120,10 +133,10 @@ function spanOf(values: readonly number[]): [number, number] {
 }
 
 /** Return round numbers of the shown unit within an axis, in base units. */
-function ticksOf([low, high]: [number, number], factor: number, most: number): number[] {
+function ticksOf([low, high]: [number, number], factor: number, most: number, least = 0): number[] {
   const rough = ((high - low) * factor) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power;
+  const step = Math.max(least, ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power);
   const first = Math.ceil((low * factor) / step);
   const last = Math.floor((high * factor) / step);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => ((first + place) * step) / factor);

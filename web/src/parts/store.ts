@@ -38,3 +38,22 @@ export function kept<Value>(value: Value): Kept<Value> {
       }, get),
   };
 }
+
+/** Return what this browser remembers under a name: nothing where storage is switched off. */
+export function remembered(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Let this browser remember a choice, or forget it; with storage off it lives as long as the page. */
+export function remember(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(name);
+    else localStorage.setItem(name, value);
+  } catch {
+    // The choice lives as long as the page.
+  }
+}

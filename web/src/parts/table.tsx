@@ -51,7 +51,7 @@ export function Table<Row>(wanted: Wanted<Row>) {
         <h3 class={wanted.hideCaption ? "unseen" : ""} id={`${name}-caption`}>
           {caption}
         </h3>
-        <Save name={name} columns={columns} rows={shown} />
+        <Save name={name} columns={columns} rows={() => shown} />
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-labelledby={`${name}-caption`}>
         <table aria-labelledby={`${name}-caption`}>
@@ -142,18 +142,18 @@ function compared(a: Plain, b: Plain, sign: number): number {
   return String(a).localeCompare(String(b), undefined, { numeric: true });
 }
 
-/** Buttons that save what a table shows. */
-export function Save<Row>({ name, columns, rows }: { name: string; columns: Column<Row>[]; rows: readonly Row[] }) {
+/** Buttons that save what a table or a chart shows. */
+export function Save<Row>({ name, columns, rows }: { name: string; columns: Column<Row>[]; rows: () => readonly Row[] }) {
   const asCsv = () =>
     saveText(
-      csv([columns.map((column) => column.key), ...rows.map((row) => columns.map((column) => column.value(row)))]),
+      csv([columns.map((column) => column.key), ...rows().map((row) => columns.map((column) => column.value(row)))]),
       `kunline-${name}.csv`,
       "text/csv;charset=utf-8",
     );
   const asJson = () =>
     saveText(
       JSON.stringify(
-        rows.map((row) => Object.fromEntries(columns.map((column) => [column.key, column.value(row) ?? null]))),
+        rows().map((row) => Object.fromEntries(columns.map((column) => [column.key, column.value(row) ?? null]))),
         null,
         1,
       ),

@@ -1,6 +1,6 @@
 // Dark or light: the system's choice, until the reader makes another. public/theme.js reads it first.
 
-import { kept } from "../parts/store";
+import { kept, remember } from "../parts/store";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -16,12 +16,7 @@ dark.addEventListener("change", () => colours.set(colours.get() + 1));
 export function setTheme(wanted: Theme): void {
   if (wanted === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = wanted;
-  try {
-    if (wanted === "system") localStorage.removeItem(STORED);
-    else localStorage.setItem(STORED, wanted);
-  } catch {
-    // Storage may be switched off; the choice lives as long as the page then.
-  }
+  remember(STORED, wanted === "system" ? null : wanted);
   theme.set(wanted);
   colours.set(colours.get() + 1);
 }

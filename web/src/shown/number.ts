@@ -30,6 +30,7 @@ export function scaleOf(unit: string, about: number): Scale {
     return size >= 2 ** 20 ? { factor: 2 ** -20, unit: "MiB" } : { factor: 2 ** -10, unit: "KiB" };
   }
   if (unit === "Hz") return size >= 1e9 ? { factor: 1e-9, unit: "GHz" } : { factor: 1e-6, unit: "MHz" };
+  if (unit === "share") return { factor: 100, unit: "%" };
   if (unit === "ratio") return { factor: 1, unit: "" };
   return { factor: 1, unit };
 }

@@ -1,11 +1,22 @@
 // Times in the reader's zone: how long ago, and exactly when.
 
-import { kept } from "../parts/store";
+import { kept, remember, remembered } from "../parts/store";
 import { locale } from "../words";
 
 // One clock for the page, so that all relative times move together, once a half minute.
 export const clock = kept(Date.now());
 setInterval(() => clock.set(Date.now()), 30_000);
+
+export type Times = "ago" | "exact";
+
+const STORED = "kunline.times";
+/** What stands where there is room for one of the two. */
+export const times = kept<Times>(remembered(STORED) === "exact" ? "exact" : "ago");
+
+export function setTimes(wanted: Times): void {
+  remember(STORED, wanted);
+  times.set(wanted);
+}
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 31_536_000],
@@ -39,14 +50,20 @@ export function shortly(time: string): string {
   }).format(Date.parse(time));
 }
 
-/** A moment, as long ago and exactly. brief: the exact time is in the title alone. */
+/** A moment, as long ago and exactly. brief: the one that the reader chose, the other in the title. */
 export function Moment({ at, brief = false }: { at: string | null | undefined; brief?: boolean }) {
   const now = clock.use();
+  const exact = times.use() === "exact";
   if (!at) return <span class="muted">–</span>;
   return (
-    <time dateTime={at} title={exactly(at)} class="moment">
-      <span class="nowrap">{ago(at, now)}</span>
-      {!brief && <span class="muted nowrap"> · {shortly(at)}</span>}
+    <time dateTime={at} title={exact ? ago(at, now) : exactly(at)} class="moment">
+      <span class="nowrap">{exact ? shortly(at) : ago(at, now)}</span>
+      {!brief && (
+        <span class="muted nowrap">
+          <span class="between"> · </span>
+          {exact ? ago(at, now) : shortly(at)}
+        </span>
+      )}
     </time>
   );
 }

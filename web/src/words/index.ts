@@ -1,6 +1,6 @@
 // The words of the interface, in the reader's language. en.json and zh.json hold the same keys.
 
-import { kept } from "../parts/store";
+import { kept, remember } from "../parts/store";
 import type english from "./en.json";
 
 export type Language = "en" | "zh";
@@ -24,11 +24,7 @@ export async function speak(wanted: Language): Promise<void> {
 
 export async function choose(wanted: Language): Promise<void> {
   await speak(wanted);
-  try {
-    localStorage.setItem(STORED, wanted);
-  } catch {
-    // Storage may be switched off; the choice lives as long as the page then.
-  }
+  remember(STORED, wanted);
 }
 
 export function locale(of: Language = language.get()): string {

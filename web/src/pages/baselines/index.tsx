@@ -10,8 +10,8 @@ import { address, changedAddress, go, usePlace } from "../../route";
 import { count } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
-
 import { Moves } from "./moves";
+import { Rules } from "./rules";
 
 type Pin = Schemas["BaselineRead"];
 
@@ -50,6 +50,11 @@ export default function BaselinesPage() {
       {asked.value && (
         <Section title={t("baselines.pin")}>
           <PinForm channel={now ?? "main"} again={asked.again} />
+        </Section>
+      )}
+      {asked.value && (
+        <Section title={t("rules.title")}>
+          <Rules again={asked.again} />
         </Section>
       )}
     </>
@@ -120,7 +125,7 @@ function PinForm({ channel, again }: { channel: string; again: () => void }) {
     );
   };
   return (
-    <form class="stackform" onSubmit={submit}>
+    <form class="stackform" onSubmit={submit} aria-label={t("baselines.pin")}>
       <label class="choice">
         <span>{t("field.stack")}</span>
         <select name="stack_key" required>
@@ -134,7 +139,7 @@ function PinForm({ channel, again }: { channel: string; again: () => void }) {
       </label>
       <label class="choice">
         <span>{t("field.channel")}</span>
-        <input name="channel" required pattern="[A-Za-z0-9][A-Za-z0-9._+=\-]*" value={channel} />
+        <input name="channel" required pattern="[A-Za-z0-9][A-Za-z0-9._+=\-]*" defaultValue={channel} />
       </label>
       <label class="choice grow">
         <span>{t("field.why")}</span>

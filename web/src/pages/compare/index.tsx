@@ -8,7 +8,9 @@ import { Outcome } from "../../parts/outcome";
 import { Differences, StackDiff } from "../../parts/differences";
 import { changedAddress, go, usePlace } from "../../route";
 import { t } from "../../words";
+import { Creep } from "./creep";
 import { Throughput } from "./curves";
+import { Messages } from "./messages";
 import { Scaling } from "./scaling";
 import { Judged, Refused } from "./verdicts";
 
@@ -38,6 +40,7 @@ function OfSession({ id }: { id: string }) {
           <>
             {!verdicts.finished && <p class="notice">{t("compare.unfinished")}</p>}
             <Told outcome={verdicts.outcome} cells={verdicts.cells} />
+            <Messages session={id} />
           </>
         )}
       </Shown>
@@ -145,6 +148,7 @@ function Told({ outcome, cells }: { outcome: string; cells: Cells }) {
           <Section title={t("compare.judged")}>
             <Judged cells={cells} />
           </Section>
+          <Creep cells={cells} />
           <Refused cells={cells} />
           <Settled cells={cells} />
         </>

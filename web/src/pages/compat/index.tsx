@@ -2,7 +2,7 @@
 
 import { useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
-import { Choice, Heading, Section } from "../../parts/fields";
+import { Choice, Entry, Heading, Section } from "../../parts/fields";
 import { changedAddress, go, usePlace } from "../../route";
 import { count } from "../../shown/number";
 import { type Word, member, t } from "../../words";
@@ -63,16 +63,7 @@ export default function CompatPage() {
 }
 
 function Written({ name, label, value }: { name: string; label: string; value: string }) {
-  return (
-    <label class="choice">
-      <span>{label}</span>
-      <input
-        name={name}
-        value={value}
-        onChange={(event) => go(changedAddress({ [name]: event.currentTarget.value.trim() || null, cursor: null }))}
-      />
-    </label>
-  );
+  return <Entry name={name} label={label} value={value} onChange={(words) => go(changedAddress({ [name]: words || null, cursor: null }))} />;
 }
 
 function Filters({ of }: { of: URLSearchParams }) {

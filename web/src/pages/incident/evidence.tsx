@@ -15,7 +15,7 @@ import { count } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
 import { placeOf } from "./index";
-import { Strip } from "./strip";
+import { Order } from "./order";
 
 type Run = Schemas["RunRead"];
 
@@ -87,7 +87,7 @@ function SideBySide({ shots, cell }: { shots: Shot[]; cell: IncidentCell }) {
         <p class="muted">{t("incident.no_runs")}</p>
       ) : (
         <>
-          <Strip shots={shots} metric={cell.metric} />
+          <Order shots={shots} metric={cell.metric} />
           <InOrder of={shots} metric={cell.metric} />
         </>
       )}

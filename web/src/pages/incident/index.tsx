@@ -16,7 +16,8 @@ import { Moment } from "../../shown/time";
 import { t } from "../../words";
 import { Attributions } from "./attribution";
 import { Evidence } from "./evidence";
-import { History } from "./history";
+import { History } from "../../parts/history";
+import { Regroup } from "./regroup";
 import { Triage } from "./triage";
 
 type Detail = Schemas["IncidentDetail"];
@@ -65,8 +66,9 @@ function Whole({ of, again }: { of: Detail; again: () => void }) {
       </Section>
       <Section title={t("incident.triage")}>
         <Triage of={incident} again={again} />
+        <Regroup of={incident} />
       </Section>
-      <Section title={t("incident.history")}>
+      <Section title={t("history.title")}>
         <History of={of.history} />
       </Section>
     </>

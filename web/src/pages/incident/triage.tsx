@@ -58,20 +58,20 @@ function AnswerForm({ of, done, said }: Wanted) {
       {answer === "accept" && (
         <label class="choice">
           <span>{t("field.channel")}</span>
-          <input name="channel" required maxLength={128} value="main" />
+          <input name="channel" required maxLength={128} defaultValue="main" />
         </label>
       )}
       <label class="choice">
         <span>{t("field.owner")}</span>
-        <input name="owner" maxLength={128} value={of.owner ?? ""} />
+        <input name="owner" maxLength={128} defaultValue={of.owner ?? ""} />
       </label>
       <label class="choice">
         <span>{t("field.due")}</span>
-        <input name="due" type="date" value={of.due ?? ""} />
+        <input name="due" type="date" defaultValue={of.due ?? ""} />
       </label>
       <label class="choice whole">
         <span>{t("field.comment")}</span>
-        <textarea name="comment" rows={3} maxLength={4000} value={of.comment} />
+        <textarea name="comment" rows={3} maxLength={4000} defaultValue={of.comment} />
       </label>
       <WhyWho />
       <button class="strong" disabled={busy}>
@@ -95,7 +95,10 @@ function Undo({ of, done, said }: Wanted) {
   };
   return (
     <form class="stackform" onSubmit={submit} aria-label={t("incident.undo")}>
-      <p class="whole">{t(of.merged_into ? "incident.undo_merge_what" : "incident.undo_what")}</p>
+      <p class="whole">
+        {t(of.merged_into ? "incident.undo_merge_what" : "incident.undo_what")}{" "}
+        {of.triage === "accept" && <a href="/baselines">{t("incident.undo_move")}</a>}
+      </p>
       <WhyWho />
       <button disabled={busy}>{t("incident.undo")}</button>
       <p role="status" class="whole">{said}</p>

@@ -3,7 +3,7 @@
 import type { Schemas } from "../../api/client";
 import { useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
-import { Choice, Facts, Heading } from "../../parts/fields";
+import { Choice, Entry, Facts, Heading } from "../../parts/fields";
 import { Incidents } from "../../parts/incidents";
 import { address, changedAddress, go, usePlace } from "../../route";
 import { count, percent } from "../../shown/number";
@@ -41,14 +41,7 @@ export default function IncidentsPage() {
           onChange={(value) => go(changedAddress({ triage: value || null, cursor: null }))}
           any={t("any")}
         />
-        <label class="choice">
-          <span>{t("field.owner")}</span>
-          <input
-            value={query.get("owner") ?? ""}
-            maxLength={128}
-            onChange={(event) => go(changedAddress({ owner: event.currentTarget.value.trim() || null, cursor: null }))}
-          />
-        </label>
+        <Entry label={t("field.owner")} value={query.get("owner") ?? ""} onChange={(owner) => go(changedAddress({ owner: owner || null, cursor: null }))} />
       </form>
       <Shown of={asked} lines={10}>
         {(page) =>

@@ -22,6 +22,9 @@ interface Place {
   of: (row: Row) => { square: Square | undefined; verdict: Verdict | undefined };
 }
 
+// As many places fit beside the names; of more, a row's name stays in view while they are scrolled.
+const FITTING = 4;
+
 export function Heat({ of, rows, byStack }: { of: Matrix; rows: Row[]; byStack: boolean }) {
   // The same places for the same answer, so that rows that are drawn are not drawn again.
   const places = useMemo(() => (byStack ? stackPlaces(of) : metricPlaces(of)), [of, byStack]);
@@ -35,10 +38,10 @@ export function Heat({ of, rows, byStack }: { of: Matrix; rows: Row[]; byStack: 
         <p class="muted legend">
           {t("matrix.legend")}
         </p>
-        <Save name="matrix" rows={rows} columns={saved(places)} />
+        <Save name="matrix" rows={() => rows} columns={saved(places)} />
       </div>
       <div class="scroll tall" tabIndex={0} role="region" aria-labelledby="heat-caption">
-        <table class="heat" aria-labelledby="heat-caption" aria-rowcount={rows.length + 1} style={{ "--places": places.length }}>
+        <table class={places.length > FITTING ? "heat reaching" : "heat"} aria-labelledby="heat-caption" aria-rowcount={rows.length + 1} style={{ "--places": places.length }}>
           <colgroup>
             <col class="cell" />
             <col class="baseline" />

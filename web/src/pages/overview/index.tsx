@@ -24,17 +24,19 @@ const INCIDENTS = 8;
 export default function OverviewPage() {
   const asked = useAnswer("/api/v1/overview");
   const open = useAnswer("/api/v1/incidents", {}, { is_open: true, limit: INCIDENTS });
+  const events = useAnswer("/api/v1/events", {}, { since: newest(), limit: 5 });
   useEvery(REFRESH_MS, () => {
     asked.again();
     open.again();
+    events.again();
   });
   // Nothing is drawn before what stands above it is known, so that nothing moves.
-  const known = open.value ?? open.problem;
+  const known = (open.value ?? open.problem) && (events.value ?? events.problem);
   return (
     <>
       <Heading title={t("nav.overview")} sub={asked.value && freshness(asked.value)} />
       <Shown of={known ? asked : { ...asked, value: undefined }} lines={14}>
-        {(overview) => <Everything of={overview} open={open} />}
+        {(overview) => <Everything of={overview} open={open} events={events} />}
       </Shown>
     </>
   );
@@ -45,7 +47,13 @@ function freshness(of: Overview): string {
   return t("overview.newest", { ago: ago(of.newest_run_at) });
 }
 
-function Everything({ of, open }: { of: Overview; open: Asked<Schemas["IncidentPage"]> }) {
+interface Wanted {
+  of: Overview;
+  open: Asked<Schemas["IncidentPage"]>;
+  events: Asked<Schemas["EventPage"]>;
+}
+
+function Everything({ of, open, events }: Wanted) {
   return (
     <>
       <Section title={t("overview.incidents")}>
@@ -53,7 +61,7 @@ function Everything({ of, open }: { of: Overview; open: Asked<Schemas["IncidentP
       </Section>
       <Night of={of} />
       <Section title={t("overview.events")}>
-        <Changes />
+        <Changes of={events} />
       </Section>
       <Section title={t("overview.sessions")}>
         {of.sessions.length === 0 ? (
@@ -102,7 +110,11 @@ export function sentence(told: Told): string {
   const parts = inPrecedence(told.outcomes)
     .filter(([outcome]) => !["improved", "unchanged", "inconclusive"].includes(outcome))
     .map(([outcome, number]) => t("overview.part", { number: count(number), word: member("outcome", outcome) }));
-  return t("overview.sentence", { cells: count(told.cells), calm: count(told.no_alarm) }) + parts.map((part) => t("overview.comma") + part).join("") + t("overview.stop");
+  return t("overview.sentence", { cells: count(told.cells), calm: count(told.no_alarm) }) + parts.map((part) => t("overview.comma") + part).join("") + t("overview.stop") + creeping(told);
+}
+
+function creeping({ creeping: number = 0 }: Told): string {
+  return number > 0 ? ` ${t("overview.creeping", { number: count(number) })}` : "";
 }
 
 /** How many cells have each outcome; each leads to a session of the night in which it occurs. */
@@ -151,12 +163,13 @@ function Open({ of }: { of: Asked<Schemas["IncidentPage"]> }) {
 const CHANGES_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-function Changes() {
-  const since = new Date(Math.floor(Date.now() / DAY_MS - CHANGES_DAYS) * DAY_MS).toISOString();
-  const asked = useAnswer("/api/v1/events", {}, { since, limit: 5 });
-  useEvery(REFRESH_MS, asked.again);
+function newest(): string {
+  return new Date(Math.floor(Date.now() / DAY_MS - CHANGES_DAYS) * DAY_MS).toISOString();
+}
+
+function Changes({ of }: { of: Asked<Schemas["EventPage"]> }) {
   return (
-    <Shown of={asked} lines={3}>
+    <Shown of={of} lines={3}>
       {({ events, cursor }) =>
         events.length === 0 ? (
           <p class="muted">{t("overview.no_events")}</p>
@@ -228,6 +241,7 @@ function Verdicts({ of }: { of: Session }) {
           {count(number)} <Outcome of={outcome} />
         </span>
       ))}
+      {(of.told.creeping ?? 0) > 0 && <span class="tag worse">{t("overview.creeping", { number: count(of.told.creeping ?? 0) })}</span>}
     </a>
   );
 }

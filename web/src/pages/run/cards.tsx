@@ -3,10 +3,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Schemas, send } from "../../api/client";
 import { Problem, Skeleton } from "../../parts/asked";
-import { Choice } from "../../parts/fields";
+import { waitedFor } from "../../api/waited";
+import { Choice, More } from "../../parts/fields";
 import { type Dot, type Line, Lines } from "../../parts/lines";
+import { type Column, Table } from "../../parts/table";
 import { changedAddress, go, usePlace } from "../../route";
-import { bytes } from "../../shown/number";
+import { bytes, value as shown } from "../../shown/number";
 import { t, type Word } from "../../words";
 
 type Artefact = Schemas["ArtefactRead"];
@@ -15,7 +17,7 @@ type Artefact = Schemas["ArtefactRead"];
 const NAME = /^(.*)\.cards\.csv$/;
 const SHOWN: [string, string, Word][] = [
   ["memory_bytes", "B", "cards.memory"],
-  ["busy", "ratio", "cards.busy"],
+  ["busy", "share", "cards.busy"],
   ["temperature_c", "°C", "cards.temperature"],
   ["power_w", "W", "cards.power"],
   ["clock_hz", "Hz", "cards.clock"],
@@ -51,8 +53,7 @@ function Sampled({ digest }: { digest: string }) {
   useEffect(() => {
     const stop = new AbortController();
     setProblem(undefined);
-    send(`/api/v1/artefacts/${digest}`, { signal: stop.signal })
-      .then((response) => response.text())
+    waitedFor(send(`/api/v1/artefacts/${digest}`, { signal: stop.signal }).then((response) => response.text()))
       .then(setText, (error: unknown) => !stop.signal.aborted && setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))));
     return () => stop.abort();
   }, [digest, turn]);
@@ -60,14 +61,36 @@ function Sampled({ digest }: { digest: string }) {
   if (text === undefined) return <Skeleton lines={12} />;
   const rows = text.trimEnd().split("\n").map((line) => line.split(","));
   const names = rows.shift() ?? [];
+  const drawn = SHOWN.map(([name, unit, word]) => ({ name, unit, word, lines: linesOf(rows, names.indexOf(name), names) })).filter(({ lines }) => lines.length > 0);
   return (
-    <figure class="figure">
-      {SHOWN.map(([name, unit, word]) => {
-        const lines = linesOf(rows, names.indexOf(name), names);
-        return lines.length === 0 ? null : <Lines key={name} lines={lines} height={150} xUnit="s" yUnit={unit} xWord={t("cards.seconds")} yWord={t(word)} label={t("cards.spoken", { what: t(word), cards: lines.length })} />;
-      })}
-    </figure>
+    <>
+      <figure class="figure">
+        {drawn.map(({ name, unit, word, lines }, place) => (
+          <Lines
+            key={name} lines={lines} height={150} xUnit="s" yUnit={unit} xWord={t("cards.seconds")} yWord={t(word)} legend={place === drawn.length - 1}
+            label={t("cards.spoken", { what: t(word), cards: lines.length })}
+          />
+        ))}
+      </figure>
+      <More summary={t("cards.table")}>
+        <Samples rows={rows} names={names} />
+      </More>
+    </>
   );
+}
+
+/** Every sample behind the charts. */
+function Samples({ rows, names }: { rows: string[][]; names: string[] }) {
+  const number = (row: string[], name: string) => {
+    const told = row[names.indexOf(name)];
+    return told ? Number(told) : null;
+  };
+  const columns: Column<string[]>[] = [
+    { key: "seconds", title: t("cards.seconds"), value: (row) => number(row, "seconds"), heads: true, numeric: true, cell: (row) => shown("s", number(row, "seconds"), 3) },
+    { key: "card", title: t("field.cards"), value: (row) => number(row, "card"), numeric: true },
+    ...SHOWN.map(([name, unit, word]): Column<string[]> => ({ key: name, title: t(word), value: (row) => number(row, name), numeric: true, cell: (row) => shown(unit, number(row, name)) })),
+  ];
+  return <Table name="samples" caption={t("run.cards")} hideCaption rows={rows} columns={columns} keyOf={(row) => `${row[0]} ${row[1]}`} most={100} />;
 }
 
 /** Return one line a card; a card that tells nothing of a quantity has none. */

@@ -2,7 +2,7 @@
 // trusted.
 
 import type { Schemas } from "../../api/client";
-import { useAnswer } from "../../api/use";
+import { type Asked, useAnswer } from "../../api/use";
 import { Problem, Shown, Skeleton } from "../../parts/asked";
 import { Facts, Heading, Key, Section } from "../../parts/fields";
 import { State } from "../../parts/outcome";
@@ -10,6 +10,7 @@ import { address } from "../../route";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
 import { Cards } from "./cards";
+import { Decision } from "./decision";
 import { Logs } from "./logs";
 import { Components, Condition, Findings, Preflight, Repeats, Settled } from "./tables";
 
@@ -17,24 +18,29 @@ type Detail = Schemas["RunDetail"];
 
 export default function RunPage({ id }: { id: string }) {
   const asked = useAnswer("/api/v1/runs/{run_id}", { run_id: id });
+  const run = asked.value?.run;
   return (
-    <Shown of={asked} lines={24}>
-      {(detail) => <Whole of={detail} />}
-    </Shown>
+    <>
+      <Heading title={run?.title ?? t("kind.run")} sub={asked.value && <Trust of={asked.value} />}>
+        {run && (
+          <a class="button" href={address("/series", { condition: run.condition_key, protocol: run.protocol_key })}>
+            {t("run.series")}
+          </a>
+        )}
+      </Heading>
+      <Shown of={asked} lines={24}>
+        {(detail) => <Whole of={detail} again={asked.again} />}
+      </Shown>
+    </>
   );
 }
 
-function Whole({ of }: { of: Detail }) {
+function Whole({ of, again }: { of: Detail; again: () => void }) {
   const { run } = of;
   const launch = useAnswer("/api/v1/launches/{launch_id}", run.imported ? null : { launch_id: run.launch_id });
   const logs = [...of.artefacts, ...(launch.value?.artefacts ?? [])];
   return (
     <>
-      <Heading title={run.title} sub={<Trust of={of} />}>
-        <a class="button" href={address("/series", { condition: run.condition_key, protocol: run.protocol_key })}>
-          {t("run.series")}
-        </a>
-      </Heading>
       <Facts
         of={[
           [t("field.state"), <Marks of={of} />],
@@ -65,7 +71,7 @@ function Whole({ of }: { of: Detail }) {
         <Repeats of={of} />
       </Section>
       <Section title={t("run.stack")}>
-        <Stack of={of} launch={launch.value} />
+        <Stack of={of} launch={launch} />
       </Section>
       <Section title={t("run.settled")}>
         <Settled of={of.resolution} />
@@ -90,15 +96,20 @@ function Whole({ of }: { of: Detail }) {
       <Section title={t("run.logs")}>
         <Logs of={logs} />
       </Section>
+      <Section title={t("decision.title")}>
+        <Decision of={of} again={again} />
+      </Section>
     </>
   );
 }
 
-function Stack({ of, launch }: { of: Detail; launch: Schemas["LaunchRead"] | undefined }) {
+function Stack({ of, launch }: { of: Detail; launch: Asked<Schemas["LaunchRead"]> }) {
   const stack = useAnswer("/api/v1/stacks/{key}", { key: of.run.stack_key });
+  // What was observed stands in the same rows.
+  const known = of.run.imported || launch.value || launch.problem;
   return (
-    <Shown of={stack} lines={5}>
-      {(value) => <Components of={value.stack} observed={launch?.observed ?? {}} drift={of.drift} />}
+    <Shown of={known ? stack : { ...stack, value: undefined }} lines={5}>
+      {(value) => <Components of={value.stack} observed={launch.value?.observed ?? {}} drift={of.drift} />}
     </Shown>
   );
 }

@@ -151,7 +151,7 @@ function flat(of: object, before = ""): [string, string][] {
   return Object.entries(of).flatMap(([name, value]: [string, unknown]): [string, string][] => {
     const path = before ? `${before}.${name}` : name;
     if (value !== null && typeof value === "object") return flat(value, path);
-    const text = String(value);
+    const text = value === null ? "–" : String(value);
     return [[path, /^[0-9a-f]{64}$/.test(text) ? text.slice(0, 12) : text]];
   });
 }

@@ -1,5 +1,6 @@
 // The tables behind the chart of a series: what changed between stacks, and every run.
 
+import { memo } from "preact/compat";
 import { Direction, State } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { measured } from "../../shown/metric";
@@ -7,6 +8,7 @@ import { percent } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { member, t } from "../../words";
 import type { Series } from "./dots";
+import { pick } from "./picked";
 
 type Seen = Series["change_points"][number];
 type Point = Series["points"][number];
@@ -21,7 +23,8 @@ interface Change {
   recorded: boolean;
 }
 
-export function ChangePoints({ of }: { of: Series }) {
+// None of these is drawn again when the whole of a long series arrives for the chart above.
+export const ChangePoints = memo(function ChangePoints({ of }: { of: Series }) {
   const columns: Column<Seen>[] = [
     {
       key: "change",
@@ -46,9 +49,9 @@ export function ChangePoints({ of }: { of: Series }) {
   return (
     <Table name="seen" caption={t("series.change_points")} hideCaption rows={of.change_points} columns={columns} keyOf={(row) => row.event_id + row.host} />
   );
-}
+});
 
-export function Changes({ of }: { of: Series }) {
+export const Changes = memo(function Changes({ of }: { of: Series }) {
   const rows: Change[] = of.stacks.flatMap((stack) =>
     stack.changes.map((change) => ({ ...change, stack: stack.name, built_at: stack.built_at })),
   );
@@ -80,16 +83,10 @@ export function Changes({ of }: { of: Series }) {
       keyOf={(row) => `${row.stack} ${row.name}`}
     />
   );
-}
+});
 
-interface Wanted {
-  of: Series;
-  metric: string;
-  picked: string[];
-  pick: (run: string) => void;
-}
-
-export function Points({ of, metric, picked, pick }: Wanted) {
+/** picked: the runs that are compared, as the address has them. */
+export const Points = memo(function Points({ of, metric, picked }: { of: Series; metric: string; picked: string }) {
   const places = new Map(of.points.map((point, place) => [point.run_id, place + 1]));
   const stackOf = (point: Point) => of.stacks[point.stack]?.name ?? "";
   const columns: Column<Point>[] = [
@@ -100,7 +97,7 @@ export function Points({ of, metric, picked, pick }: Wanted) {
       numeric: true,
       cell: (row) => (
         <label class="tick">
-          <input type="checkbox" checked={picked.includes(row.run_id)} onChange={() => pick(row.run_id)} />
+          <input type="checkbox" checked={picked.includes(row.run_id)} onChange={() => pick(picked, row.run_id)} />
           {places.get(row.run_id)}
           <span class="unseen">{t("series.tick")}</span>
         </label>
@@ -123,7 +120,7 @@ export function Points({ of, metric, picked, pick }: Wanted) {
     { key: "measured_at", title: t("field.measured_at"), value: (row) => row.measured_at, cell: (row) => <Moment at={row.measured_at} brief /> },
   ];
   return <Table name="points" caption={t("series.points")} hideCaption rows={of.points} columns={columns} keyOf={(row) => row.run_id} most={100} />;
-}
+});
 
 function Marks({ of }: { of: Point }) {
   return (

@@ -1,52 +1,70 @@
-// A series as it is drawn: one dot a run, or, from far away, one for several neighbours.
+// A series as it is drawn, in columns: one entry a run, or, from far away, one for several
+// neighbours. Nothing is made for each of them, since they may be a hundred thousand.
 
 import type { Schemas } from "../../api/client";
 
 export type Series = Schemas["SeriesRead"];
 export type Outline = Schemas["SeriesOutline"];
 
-export interface Dot {
-  run: string;
-  stack: number;
-  host: number;
-  median: number | null;
-  min: number | null;
-  max: number | null;
-  repeats: readonly number[];
-  judged: boolean;
-  runs: number;
-  at: string;
+/** NaN in median, min and max: there is none. repeats: of each run, or of none from far away. */
+export interface Dots {
+  length: number;
+  run: readonly string[];
+  stack: ArrayLike<number>;
+  host: ArrayLike<number>;
+  runs: ArrayLike<number>;
+  /** Milliseconds since 1970. */
+  at: Float64Array;
+  median: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
+  judged: (place: number) => boolean;
+  repeats: (place: number) => readonly number[];
 }
 
-export function dotsOf(series: Series): Dot[] {
-  const hosts = new Map(series.hosts.map((host, place) => [host, place]));
-  return series.points.map((point) => ({
-    run: point.run_id,
-    stack: point.stack,
-    host: hosts.get(point.host) ?? 0,
-    median: point.median,
-    min: point.min,
-    max: point.max,
-    repeats: point.repeats,
-    judged: point.judged,
-    runs: 1,
-    at: point.measured_at,
-  }));
+function numbers(of: readonly (number | null)[], scale = 1): Float64Array {
+  const found = new Float64Array(of.length);
+  for (let place = 0; place < of.length; place += 1) found[place] = (of[place] ?? NaN) * scale;
+  return found;
 }
 
-export function dotsOfOutline(of: Outline): Dot[] {
-  return of.run_id.map((run, place) => ({
-    run,
-    stack: of.stack[place] ?? 0,
-    host: of.host[place] ?? 0,
-    median: of.median[place] ?? null,
-    min: of.min[place] ?? null,
-    max: of.max[place] ?? null,
-    repeats: [],
-    judged: of.median[place] !== null,
-    runs: of.runs[place] ?? 1,
-    at: new Date((of.measured_at[place] ?? 0) * 1000).toISOString(),
-  }));
+export function dotsOf({ points, hosts }: Series): Dots {
+  const places = new Map(hosts.map((host, place) => [host, place]));
+  return {
+    length: points.length,
+    run: points.map((point) => point.run_id),
+    stack: points.map((point) => point.stack),
+    host: points.map((point) => places.get(point.host) ?? 0),
+    runs: points.map(() => 1),
+    at: numbers(points.map((point) => Date.parse(point.measured_at))),
+    median: numbers(points.map((point) => point.median)),
+    min: numbers(points.map((point) => point.min)),
+    max: numbers(points.map((point) => point.max)),
+    judged: (place) => points[place]?.judged ?? false,
+    repeats: (place) => points[place]?.repeats ?? [],
+  };
+}
+
+export function dotsOfOutline(of: Outline): Dots {
+  const median = numbers(of.median);
+  return {
+    length: of.run_id.length,
+    run: of.run_id,
+    stack: of.stack,
+    host: of.host,
+    runs: of.runs,
+    at: numbers(of.measured_at, 1000),
+    median,
+    min: numbers(of.min),
+    max: numbers(of.max),
+    judged: (place) => !Number.isNaN(median[place]),
+    repeats: () => [],
+  };
+}
+
+/** Return a value where there is one. */
+export function known(value: number | undefined): number | null {
+  return value === undefined || Number.isNaN(value) ? null : value;
 }
 
 /** Return the part of a series that the address zooms to, as places, inclusive. */

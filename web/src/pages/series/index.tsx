@@ -1,18 +1,19 @@
 // The series: the runs of one cell and metric, in the order in which their stacks were built.
 
-import { useMemo, useState } from "preact/hooks";
-import { useAnswer } from "../../api/use";
-import { Empty, Shown } from "../../parts/asked";
+import { useMemo } from "preact/hooks";
+import { type Asked, useAnswer } from "../../api/use";
+import { Empty, Problem, Shown } from "../../parts/asked";
 import { Choice, Heading, Section } from "../../parts/fields";
 import { address, changedAddress, go, usePlace } from "../../route";
-import { METRIC_NAMES, direction, measured, metricName } from "../../shown/metric";
+import { METRIC_NAMES, measured, metricName } from "../../shown/metric";
 import { count, percent } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
 import { listed } from "../matrix/filters";
-import { Chart } from "./chart";
 import { ChangePoints, Changes, Points } from "./behind";
-import { type Dot, type Outline, type Series, dotsOf, dotsOfOutline, zoomOf } from "./dots";
+import { type Outline, type Series, dotsOf, dotsOfOutline, zoomOf } from "./dots";
+import { Figure } from "./figure";
+import { PickedRuns, pick, pickedOf } from "./picked";
 
 // As many runs are asked for with every repeat; a longer series is drawn from far away.
 const LIMIT = 500;
@@ -79,21 +80,19 @@ function One({ condition, protocol }: { condition: string; protocol: string }) {
     <>
       <Heading title={series.value?.title ?? t("nav.series")} sub={t("series.sub", { metric: metricName(metric) })} />
       <Shown of={series} lines={18}>
-        {(value) => <Whole series={value} outline={long ? outline.value : undefined} metric={metric} />}
+        {(value) => <Whole series={value} outline={long ? outline : undefined} metric={metric} />}
       </Shown>
     </>
   );
 }
 
-function Whole({ series, outline, metric }: { series: Series; outline: Outline | undefined; metric: string }) {
+/** outline: of a series that is longer than the runs in hand; it is drawn once that is there. */
+function Whole({ series, outline, metric }: { series: Series; outline: Asked<Outline> | undefined; metric: string }) {
   const { query } = usePlace();
-  const dots = useMemo(() => (outline ? dotsOfOutline(outline) : dotsOf(series)), [series, outline]);
-  const [hovered, setHovered] = useState<number | null>(null);
-  const picked = (query.get("pick") ?? "").split(",").filter(Boolean);
+  const whole = outline?.value;
+  const dots = useMemo(() => (whole ? dotsOfOutline(whole) : dotsOf(series)), [series, whole]);
+  const picked = query.get("pick") ?? "";
   const zoom = zoomOf(query.get("zoom"), dots.length);
-  const pick = (run: string) => go(changedAddress({ pick: withPicked(picked, run).join(",") || null }), { replace: true });
-  const stacks = outline?.stacks ?? series.stacks;
-  const hosts = outline?.hosts ?? series.hosts;
   return (
     <>
       <form class="filters" aria-label={t("series.choices")} onSubmit={(event) => event.preventDefault()}>
@@ -119,21 +118,16 @@ function Whole({ series, outline, metric }: { series: Series; outline: Outline |
         <Empty command="kunline run smoke">{t("series.no_points")}</Empty>
       ) : (
         <>
-          <figure class="figure">
-            <Chart
-              series={series}
-              stacks={stacks}
-              dots={dots}
-              zoom={zoom}
-              picked={picked}
-              label={spoken(series, metric)}
-              onHover={setHovered}
-              onPick={(place) => dots[place] && pick(dots[place].run)}
-              onZoom={(wanted) => go(changedAddress({ zoom: wanted ? wanted.join("-") : null }))}
-            />
-            <Legend of={series} hosts={hosts} />
-            <Hovered dot={hovered === null ? undefined : dots[hovered]} stacks={stacks} hosts={hosts} metric={metric} />
-          </figure>
+          {outline?.problem && <Problem error={outline.problem} again={outline.again} />}
+          <Figure
+            series={series}
+            stacks={whole?.stacks ?? series.stacks}
+            hosts={whole?.hosts ?? series.hosts}
+            dots={outline?.loading && !whole ? null : dots}
+            zoom={zoom}
+            picked={pickedOf(picked)}
+            pick={(run) => pick(picked, run)}
+          />
           <Baseline of={series} metric={metric} />
           {series.total > series.points.length && <p class="muted">{t("series.newest", { shown: count(series.points.length), total: count(series.total) })}</p>}
           {series.change_points.length > 0 && (
@@ -145,75 +139,11 @@ function Whole({ series, outline, metric }: { series: Series; outline: Outline |
             <Changes of={series} />
           </Section>
           <Section title={t("series.points")}>
-            <Points of={series} metric={metric} picked={picked} pick={pick} />
+            <Points of={series} metric={metric} picked={picked} />
           </Section>
         </>
       )}
     </>
-  );
-}
-
-/** Return the picked runs with one more, or without it; never more than the newest two. */
-function withPicked(picked: string[], run: string): string[] {
-  return picked.includes(run) ? picked.filter((each) => each !== run) : [...picked, run].slice(-2);
-}
-
-function PickedRuns({ picked }: { picked: string[] }) {
-  const [baseline, candidate] = picked;
-  return (
-    <p class="picked" role="status">
-      {candidate && baseline ? (
-        <a class="button" href={address("/compare", { baseline, candidate })}>
-          {t("series.compare")}
-        </a>
-      ) : (
-        <span class="muted">{t(picked.length === 1 ? "series.pick_other" : "series.pick")}</span>
-      )}
-    </p>
-  );
-}
-
-function Legend({ of, hosts }: { of: Series; hosts: readonly string[] }) {
-  const shapes = ["●", "■", "▲", "◆"];
-  return (
-    <p class="legend muted">
-      {hosts.map((host, place) => (
-        <span key={host} class="nowrap">
-          <span aria-hidden="true" class={`host-${place % 4}`}>
-            {shapes[place % 4]}
-          </span>{" "}
-          {host}
-        </span>
-      ))}
-      <span class="nowrap"><span aria-hidden="true" class="unjudged">○</span> {t("series.unjudged")}</span>
-      {of.baseline?.level != null && (
-        <>
-          <span class="nowrap"><span aria-hidden="true" class="swatch band" /> {t("series.band")}</span>
-          <span class="nowrap"><span aria-hidden="true" class="swatch dash" /> {t("field.tolerance")}</span>
-        </>
-      )}
-    </p>
-  );
-}
-
-interface HoveredWanted {
-  dot: Dot | undefined;
-  stacks: readonly { name: string }[];
-  hosts: readonly string[];
-  metric: string;
-}
-
-function Hovered({ dot, stacks, hosts, metric }: HoveredWanted) {
-  if (!dot) return <p class="hovered muted">{t("series.hover")}</p>;
-  return (
-    <p class="hovered">
-      <strong>{measured(metric, dot.median)}</strong>{" "}
-      <span class="muted">
-        {measured(metric, dot.min)} – {measured(metric, dot.max)}
-      </span>{" "}
-      · {stacks[dot.stack]?.name} · {hosts[dot.host]} · {dot.runs > 1 ? t("series.runs", { runs: count(dot.runs) }) : <Moment at={dot.at} brief />}
-      {!dot.judged && <> · {t("series.unjudged")}</>}
-    </p>
   );
 }
 
@@ -241,16 +171,4 @@ function Baseline({ of, metric }: { of: Series; metric: string }) {
       </span>
     </p>
   );
-}
-
-/** Say what the chart shows, for whoever does not see it. */
-function spoken(series: Series, metric: string): string {
-  const medians = series.points.map((point) => point.median).filter((median) => median !== null);
-  return t("series.spoken", {
-    metric: metricName(metric),
-    direction: direction(series.better),
-    runs: count(series.total),
-    low: measured(metric, Math.min(...medians)),
-    high: measured(metric, Math.max(...medians)),
-  });
 }

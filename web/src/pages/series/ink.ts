@@ -2,8 +2,9 @@
 
 import type uPlot from "uplot";
 import { colour } from "../../shell/theme";
+import { drawFromAfar, type ToPixel } from "./afar";
 import type { Drawn } from "./chart";
-import { alike, type Dot } from "./dots";
+import { alike, type Dots } from "./dots";
 
 // Below this many dots in view every repeat is drawn, above it only the medians.
 const REPEATS_MAX = 400;
@@ -13,9 +14,11 @@ const LABELS_MAX = 12;
 export function lowestAndHighest(drawn: Drawn, plot: uPlot): [number, number] {
   const [from, to] = inView(drawn, plot);
   let [low, high] = [Infinity, -Infinity];
-  for (const dot of drawn.dots.slice(from, to + 1)) {
-    if (dot.min !== null) low = Math.min(low, dot.min);
-    if (dot.max !== null) high = Math.max(high, dot.max);
+  const { min, max } = drawn.dots;
+  for (let place = from; place <= to; place += 1) {
+    // What is not there is NaN, and neither lower nor higher than anything.
+    if ((min[place] ?? NaN) < low) low = min[place] ?? low;
+    if ((max[place] ?? NaN) > high) high = max[place] ?? high;
   }
   const band = drawn.series.baseline;
   if (band?.low != null && band.high != null && band.level != null) {
@@ -84,11 +87,10 @@ function drawStacks(plot: uPlot, drawn: Drawn): void {
   const begins: [number, string][] = [];
   // What all stacks are called alike is left out, so that more of them can be named.
   const same = alike(drawn.stacks.map((stack) => stack.name));
+  const { stack } = drawn.dots;
   for (let place = from; place <= to; place += 1) {
-    const dot = drawn.dots[place];
-    if (dot && (place === from || dot.stack !== drawn.dots[place - 1]?.stack)) {
-      begins.push([place, (drawn.stacks[dot.stack]?.name ?? "").slice(same)]);
-    }
+    if (place > from && stack[place] === stack[place - 1]) continue;
+    begins.push([place, (drawn.stacks[stack[place] ?? 0]?.name ?? "").slice(same)]);
   }
   ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textBaseline = "alphabetic";
@@ -120,7 +122,7 @@ function drawChangePoints(plot: uPlot, drawn: Drawn): void {
   ctx.textBaseline = "bottom";
   ctx.textAlign = "left";
   for (const change of drawn.series.change_points) {
-    const place = drawn.dots.findIndex((dot) => dot.run === change.run_id);
+    const place = drawn.dots.run.indexOf(change.run_id ?? "");
     if (place < 0) continue;
     const x = plot.valToPos(place - 0.5, "x", true);
     const ink = colour(change.direction === "worse" ? "--worse" : "--better");
@@ -148,28 +150,27 @@ export function drawDots(plot: uPlot, drawn: Drawn): void {
   ctx.rect(bbox.left, bbox.top - size, bbox.width, bbox.height + 2 * size);
   ctx.clip();
   if (to - from > REPEATS_MAX) {
-    drawFromAfar(ctx, drawn.dots.slice(from, to + 1), inks, (place) => x(from + place), y);
+    drawFromAfar({ ctx, ...bbox, ratio: devicePixelRatio }, drawn.dots, [from, to], inks, x, y);
     ctx.restore();
     return;
   }
+  const { dots } = drawn;
   for (let place = from; place <= to; place += 1) {
-    const dot = drawn.dots[place];
-    if (!dot || dot.median === null) continue;
-    const ink = dot.judged ? (inks[dot.host % 4] ?? strong) : pale;
-    const at = x(place);
-    ctx.strokeStyle = ctx.fillStyle = ink;
-    drawSpread(ctx, dot, at, y);
-    shape(ctx, dot.host % 4, at, y(dot.median), size);
-    if (!dot.judged) ctx.fillStyle = surface;
+    const median = dots.median[place] ?? NaN;
+    if (Number.isNaN(median)) continue;
+    const host = (dots.host[place] ?? 0) % 4;
+    const [at, level] = [x(place), y(median)];
+    ctx.strokeStyle = ctx.fillStyle = dots.judged(place) ? (inks[host] ?? strong) : pale;
+    drawSpread(ctx, dots, place, at, y);
+    shape(ctx, host, at, level, size);
+    if (!dots.judged(place)) ctx.fillStyle = surface;
     ctx.fill();
     ctx.lineWidth = 1.5 * devicePixelRatio;
     ctx.stroke();
-    if (drawn.picked.includes(dot.run)) ring(ctx, at, y(dot.median), size * 2, strong);
+    if (drawn.picked.includes(dots.run[place] ?? "")) ring(ctx, at, level, size * 2, strong);
   }
   ctx.restore();
 }
-
-type ToPixel = (value: number) => number;
 
 /** Return a scale as a straight line: the plot itself would look its scale up for every value. */
 function linear(plot: uPlot, scale: "x" | "y"): ToPixel {
@@ -180,41 +181,19 @@ function linear(plot: uPlot, scale: "x" | "y"): ToPixel {
   return (value) => start + (value - low) * slope;
 }
 
-/** Draw very many dots: one path of all spreads, and a small square a median, host by host. */
-function drawFromAfar(ctx: CanvasRenderingContext2D, dots: Dot[], inks: string[], x: ToPixel, y: ToPixel): void {
-  const side = 2 * devicePixelRatio;
-  for (const [host, ink] of inks.entries()) {
-    ctx.strokeStyle = ctx.fillStyle = ink;
-    ctx.lineWidth = 1;
-    ctx.globalAlpha = 0.35;
-    ctx.beginPath();
-    for (const [place, dot] of dots.entries()) {
-      if (dot.host % 4 !== host || dot.min === null || dot.max === null) continue;
-      ctx.moveTo(x(place), y(dot.min));
-      ctx.lineTo(x(place), y(dot.max));
-    }
-    ctx.stroke();
-    ctx.globalAlpha = 1;
-    for (const [place, dot] of dots.entries()) {
-      if (dot.host % 4 !== host || dot.median === null) continue;
-      ctx.fillRect(x(place) - side / 2, y(dot.median) - side / 2, side, side);
-    }
-  }
-}
-
-function drawSpread(ctx: CanvasRenderingContext2D, dot: Dot, x: number, y: ToPixel): void {
+function drawSpread(ctx: CanvasRenderingContext2D, dots: Dots, place: number, x: number, y: ToPixel): void {
   ctx.globalAlpha = 0.55;
-  if (dot.repeats.length > 0) {
-    for (const repeat of dot.repeats) {
-      ctx.beginPath();
-      ctx.arc(x, y(repeat), 1.8 * devicePixelRatio, 0, 7);
-      ctx.fill();
-    }
-  } else if (dot.min !== null && dot.max !== null) {
+  const repeats = dots.repeats(place);
+  for (const repeat of repeats) {
+    ctx.beginPath();
+    ctx.arc(x, y(repeat), 1.8 * devicePixelRatio, 0, 7);
+    ctx.fill();
+  }
+  if (repeats.length === 0) {
     ctx.lineWidth = devicePixelRatio;
     ctx.beginPath();
-    ctx.moveTo(x, y(dot.min));
-    ctx.lineTo(x, y(dot.max));
+    ctx.moveTo(x, y(dots.min[place] ?? NaN));
+    ctx.lineTo(x, y(dots.max[place] ?? NaN));
     ctx.stroke();
   }
   ctx.globalAlpha = 1;

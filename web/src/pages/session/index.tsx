@@ -19,30 +19,36 @@ type Job = Schemas["JobRead"];
 
 export default function SessionPage({ id }: { id: string }) {
   const asked = useAnswer("/api/v1/sessions/{session_id}", { session_id: id });
-  const open = asked.value && (asked.value.state === "queued" || asked.value.state === "running");
+  const open = asked.value && isOpen(asked.value);
   const [follow, setFollow] = useState(false);
   if (open && !follow) setFollow(true);
   const { session, live } = useSession(follow ? id : null);
-  return (
-    <Shown of={asked} lines={16}>
-      {(value) => <Whole of={session ?? value} live={follow ? live : "over"} again={asked.again} />}
-    </Shown>
-  );
-}
-
-function Whole({ of, live, again }: { of: Session; live: Live; again: () => void }) {
-  const { ended, jobs, fraction, now } = progressOf(of);
-  const open = of.state === "queued" || of.state === "running";
+  const known = session ?? asked.value;
   return (
     <>
-      <Heading title={`${of.plan} · ${of.id.slice(0, 8)}`} sub={<LiveWord of={open ? live : "over"} />}>
-        {open && <Cancel id={of.id} again={again} />}
-        {!open && (
-          <a class="button" href={address("/compare", { session: of.id })}>
+      <Heading title={known ? `${known.plan} · ${known.id.slice(0, 8)}` : t("kind.session")} sub={known && <LiveWord of={isOpen(known) && follow ? live : "over"} />}>
+        {known && isOpen(known) && <Cancel id={id} again={asked.again} />}
+        {known && !isOpen(known) && (
+          <a class="button" href={address("/compare", { session: id })}>
             {t("session.verdicts")}
           </a>
         )}
       </Heading>
+      <Shown of={asked} lines={16}>
+        {(value) => <Whole of={session ?? value} />}
+      </Shown>
+    </>
+  );
+}
+
+function isOpen({ state }: Session): boolean {
+  return state === "queued" || state === "running";
+}
+
+function Whole({ of }: { of: Session }) {
+  const { ended, jobs, fraction, now } = progressOf(of);
+  return (
+    <>
       <Facts
         of={[
           [t("field.state"), <State of={of.state} />],
@@ -55,7 +61,8 @@ function Whole({ of, live, again }: { of: Session; live: Live; again: () => void
       />
       <Bar fraction={fraction} label={t("queue.progress", { plan: of.plan })} />
       <p class="muted" role="status">
-        {t("overview.jobs", { ended: count(ended), jobs: count(jobs) })} <span lang="en">{now}</span>
+        {t("overview.jobs", { ended: count(ended), jobs: count(jobs) })}
+        {now && <span lang="en"> · {now}</span>}
       </p>
       <Section title={t("session.jobs")}>
         <Jobs of={of.jobs} />

@@ -2,11 +2,13 @@
 
 import { Heading, Section } from "../../parts/fields";
 import { type Theme, setTheme, theme } from "../../shell/theme";
+import { type Times, setTimes, times } from "../../shown/time";
 import { type Language, choose, language, t } from "../../words";
 import { Tokens } from "./tokens";
 import { Webhooks } from "./webhooks";
 
 const THEMES: Theme[] = ["system", "light", "dark"];
+const TIMES: Times[] = ["ago", "exact"];
 const LANGUAGES: [Language, string][] = [["en", "English"], ["zh", "中文"]];
 
 export default function SettingsPage() {
@@ -27,7 +29,7 @@ export default function SettingsPage() {
 }
 
 function Looks() {
-  const [shown, spoken] = [theme.use(), language.use()];
+  const [shown, spoken, told] = [theme.use(), language.use(), times.use()];
   return (
     <div class="columns">
       <fieldset>
@@ -45,6 +47,15 @@ function Looks() {
           <label key={each} class="tick" lang={each === "zh" ? "zh-CN" : "en"}>
             <input type="radio" name="language" checked={spoken === each} onChange={() => void choose(each)} />
             {name}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>{t("settings.times")}</legend>
+        {TIMES.map((each) => (
+          <label key={each} class="tick">
+            <input type="radio" name="times" checked={told === each} onChange={() => setTimes(each)} />
+            {t(`times.${each}`)}
           </label>
         ))}
       </fieldset>

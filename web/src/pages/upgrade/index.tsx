@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type Schemas, post, token } from "../../api/client";
 import { useAnswer } from "../../api/use";
+import { waitedFor } from "../../api/waited";
 import { Problem, Skeleton } from "../../parts/asked";
 import { Heading } from "../../parts/fields";
 import { address, go, usePlace } from "../../route";
@@ -68,7 +69,7 @@ function Asking({ body, counts }: { body: string; counts: { current: boolean } }
     counts.current = false;
     setAdvice(undefined);
     setProblem(undefined);
-    post("/api/v1/compat/check", {}, { ...(JSON.parse(body) as object), keep }).then(
+    waitedFor(post("/api/v1/compat/check", {}, { ...(JSON.parse(body) as object), keep })).then(
       (found) => listening && setAdvice(found),
       (error: unknown) => listening && setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))),
     );

@@ -1,9 +1,9 @@
 // What was done to a thing: who, when, why, and what it changed.
 
-import type { Schemas } from "../../api/client";
-import { type Column, Table } from "../../parts/table";
-import { Moment } from "../../shown/time";
-import { member, t } from "../../words";
+import type { Schemas } from "../api/client";
+import { type Column, Table } from "./table";
+import { Moment } from "../shown/time";
+import { member, t } from "../words";
 
 type Act = Schemas["AuditRead"];
 
@@ -16,7 +16,7 @@ export function History({ of }: { of: readonly Act[] }) {
     { key: "reason", title: t("field.why"), value: (row) => row.reason, long: true },
     { key: "changed", title: t("history.changed"), value: changedIn, long: true },
   ];
-  return <Table name="history" caption={t("incident.history")} hideCaption rows={of} columns={columns} keyOf={(row) => row.at + row.act} />;
+  return <Table name="history" caption={t("history.title")} hideCaption rows={of} columns={columns} keyOf={(row) => row.at + row.act} />;
 }
 
 function changedIn({ before, after }: Act): string {
