@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
+from service.cli.answers.words import Language
 from service.cli.between import Bench, Measured
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
+from service.cli.experiment_words import CATALOGUES
+from service.cli.language import Lang
 from service.cli.lines import percent
 from service.cli.matrix import MatrixOption
+from service.cli.parameters import caution_of
+from service.cli.plain import complain, plain
 from service.cli.plan import PlanArgument, read_matrix_and_plan
 from service.cli.verdict_table import print_verdicts
+from service.cli.verdict_words import spoken
 from service.domain.experiment import (
     ExperimentError,
     Parameter,
@@ -29,6 +35,7 @@ from service.formats.comparisons import CellComparison
 from service.formats.experiments import ExperimentAnswer, ExperimentArm, RecommendationRead
 from service.formats.matrix_files import Matrix, UnknownFileError
 from service.formats.mixed_stacks import SettingError, with_setting
+from service.formats.parameters import require_documented
 from service.formats.plan_files import PlanFile
 from service.formats.planned_cells import planned_cells
 from service.formats.planned_sessions import PlannedSession, StackChoiceError, session_of
@@ -37,25 +44,33 @@ from service.stats.interval import Interval
 
 DEFAULT = "default"
 
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE,VALUE",
+        help="A server argument (--name) or VARIABLE and its values; the first is the control, "
+        "'default' leaves it to the server.",
+    ),
+]
+Undocumented = Annotated[
+    bool,
+    typer.Option("--undocumented", help="Try a library's variable that no known source documents."),
+]
+
 
 def experiment(
     name: PlanArgument,
     matrix: MatrixOption,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE,VALUE",
-            help="A server argument (--name) or VARIABLE and its values; the first is the control, "
-            "'default' leaves it to the server.",
-        ),
-    ] = None,
+    setting: Settings = None,
     stack: Annotated[
         str | None, typer.Option("--stack", help="The stack; else the plan's baseline or first.")
     ] = None,
     metric: Annotated[
         str, typer.Option(help="The metric by which a value is recommended.")
     ] = "output_throughput",
+    undocumented: Undocumented = False,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -64,7 +79,8 @@ def experiment(
     """Try several values of one parameter in turn on one host, and say which to take.
 
     Everything else keeps its key: same condition, protocol and components. A second parameter is
-    refused, for nobody could tell which of the two did it.
+    refused, for nobody could tell which of the two did it. `kunline scaling parameters` lists what
+    is documented of communication, overlap and graphs.
 
     Exit codes: 0 where all values could be judged, else that of the first that could not.
 
@@ -74,7 +90,11 @@ def experiment(
 
       kunline experiment demo --set OMP_NUM_THREADS=1,2 --metric ttft_p50
     """
-    parameter, planned = _asked(name, setting or (), matrix=matrix, stack=stack, metric=metric)
+    parameter, planned = _asked(
+        name, setting or (), matrix=matrix, stack=stack, metric=metric, undocumented=undocumented
+    )
+    if caution := caution_of(parameter.name, lang):
+        complain(caution)
     with service(url, token) as client:
         measured = Bench(client, planned.matrix, planned.file).measured(
             planned.stacks, planned.cells
@@ -83,17 +103,25 @@ def experiment(
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     else:
-        print_verdicts(answer.cells)
-        typer.echo(page(answer))
+        print_verdicts(answer.cells, lang)
+        typer.echo(page(answer, lang))
     raise typer.Exit(_exit_code(answer))
 
 
 def _asked(
-    name: str, settings: Sequence[str], *, matrix: Path, stack: str | None, metric: str
+    name: str,
+    settings: Sequence[str],
+    *,
+    matrix: Path,
+    stack: str | None,
+    metric: str,
+    undocumented: bool,
 ) -> tuple[Parameter, PlannedSession]:
     """Return what is tried and the session for it; wrong input is told on stderr and exits 2."""
     try:
         parameter = one_parameter(settings)
+        if not undocumented:
+            require_documented(parameter.name)
         metric_named(metric)
         read, file = read_matrix_and_plan(name, matrix)
         return parameter, _planned(read, file, _arms(_stack(read, file, stack), parameter))
@@ -132,24 +160,30 @@ def answered(
     )
 
 
-def page(answer: ExperimentAnswer) -> str:
+def page(answer: ExperimentAnswer, language: Language = Language.EN) -> str:
     """Return the recommendation and its cost as a person reads it."""
-    found = answer.recommendation
-    gained = (
-        f", {answer.metric} better by {percent(found.gain)} "
-        f"({percent(found.low or 0.0)} to {percent(found.high or 0.0)})"
-        if found.gain is not None
-        else ""
-    )
-    lines = [f"take {answer.parameter}={found.value}{gained}: {found.reason}"]
+    words, found = CATALOGUES[language], answer.recommendation
+    told = {
+        "parameter": answer.parameter,
+        "value": found.value,
+        "metric": answer.metric,
+        "why": spoken(found.reason, language),
+    }
+    if found.gain is None:
+        lines = [words["take"].format_map(told)]
+    else:
+        bounds = {"low": percent(found.low or 0.0), "high": percent(found.high or 0.0)}
+        lines = [words["gain"].format_map({**told, "by": percent(found.gain), **bounds})]
     if found.regressed:
-        lines.append(f"it costs: {', '.join(found.regressed)} get worse with it")
-    times = "measured before" if answer.cached else f"{answer.card_s / 3600:.2f} card-hours"
+        lines.append(words["costs"].format(cells=words["comma"].join(found.regressed)))
     lines.append(
-        f"{len(answer.arms)} values in turn, {times}; intervals at {answer.confidence:.1%}, so "
-        "that all values together keep the policy's"
+        words["cached" if answer.cached else "spent"].format(
+            count=len(answer.arms),
+            hours=f"{answer.card_s / 3600:.2f}",
+            confidence=f"{answer.confidence:.1%}",
+        )
     )
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
 
 
 def _stack(matrix: Matrix, file: YamlFile[PlanFile], name: str | None) -> ChosenStack:

@@ -1,80 +1,78 @@
-"""The estimated share of TPOT that is communication, beside a profiled one.
+"""The estimated share of TPOT and TTFT that is communication, beside a profiled one.
 
 `python -m tests.bench.communication` prints both: a real SGLang on two ranks of this CPU, over
-gloo. The curve is measured first, as preflight does; then a batch is decoded unprofiled for its
-TPOT, and once more under SGLang's own profiler, whose spans of the collectives are added up.
-Exit code 1 when the estimate is off by more than the factor.
+gloo. The curve is measured first, as preflight does; then batches are sent unprofiled for their
+times, and once more under SGLang's own profiler, as `kunline incident profile` does. Each shape is
+a server of its own. Exit code 1 when the estimated share of TPOT is off by more than the factor.
 """
 
 import argparse
-import gzip
 import json
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import httpx
-
+from runners.benchmarks.profile import Batch, profiled
+from runners.benchmarks.server import Server, asked
 from runners.devices.cpu import CpuDevice
 from runners.preflight.capacity import config_of
 from runners.preflight.measured import MeasuredPython
 from runners.stacks.kept import tail
+from runners.stacks.profiling import with_profiling
 from runners.stacks.server import Launch, serving
 from runners.stacks.tiny_model import TinyLlama, made
-from service.domain.communication import Curve, Phase, Shape, decoding
+from service.domain.communication import Curve, Shape, decoding, prefill
+from service.domain.profile import Stage
 from service.formats.matrix_files import read_matrix
+from service.formats.profiles import ARTEFACT, ProfileSeen
 from tests.e2e.p800_site import real_python
 
 FACTOR = 1.5
 RANKS = 2
+REPEATS = 3
 MATRIX = Path(__file__).parents[2] / "matrix"
-# What the profiler calls them; its spans lie in the threads that move the bytes.
-SPANS = ("gloo:all_reduce", "gloo:all_gather", "gloo:_all_gather_base", "gloo:allgather")
+# Hidden size, layers, requests in flight, tokens of a prompt.
+SHAPES = ((256, 4, 8, 64), (512, 8, 8, 64), (1024, 4, 1, 256), (1024, 4, 16, 128))
+OUTPUT_TOKENS = 33
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A batch of prompts, and how many tokens each answers."""
+class Times:
+    """Seconds of an unprofiled batch: until its first tokens, and of each token after."""
 
-    batch: int
-    input_tokens: int
-    output_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """tpot_s: of an unprofiled batch. spans: seconds of each collective. window_s: profiled."""
-
+    ttft_s: float
     tpot_s: float
-    spans: Sequence[float]
-    window_s: float
-
-    @property
-    def share(self) -> float:
-        """The profiled share of communication."""
-        return sum(self.spans) / self.window_s
 
 
 def main() -> int:
-    """Measure, print and say whether the estimate holds."""
+    """Measure, print and say whether the estimates hold."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--hidden", type=int, default=512)
-    parser.add_argument("--layers", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=96, help="that each prompt answers")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--shape",
+        action="append",
+        metavar="HIDDEN,LAYERS,BATCH,INPUT",
+        help="instead of those of the list; repeatable",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document a shape")
+    parser.add_argument("--keep", type=Path, help="a folder in which traces and logs are left")
     given = parser.parse_args()
-    asked = Asked(given.batch, 64, given.tokens)
-    with tempfile.TemporaryDirectory() as folder:
-        told = measured(asked, _model(given.hidden, given.layers, Path(folder)), Path(folder))
-    print(json.dumps(told, indent=2) if given.json else _sentence(told))  # noqa: T201 — the answer
-    return 0 if 1 / FACTOR <= told["estimated_over_profiled"] <= FACTOR else 1
+    listed = [tuple(map(int, each.split(","))) for each in given.shape or ()] or SHAPES
+    factors = []
+    for hidden, layers, sequences, length in listed:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = given.keep / f"{hidden}-{layers}-{sequences}" if given.keep else Path(scratch)
+            folder.mkdir(parents=True, exist_ok=True)
+            batch = Batch(sequences, length, OUTPUT_TOKENS)
+            told = measured(batch, _model(hidden, layers, Path(scratch)), folder)
+        factors.append(told["decode"]["estimated_over_profiled"])
+        sys.stdout.write((json.dumps(told) if given.json else _sentence(told)) + "\n")
+        sys.stdout.flush()
+    return 0 if all(1 / FACTOR <= each <= FACTOR for each in factors) else 1
 
 
 def _model(hidden: int, layers: int, folder: Path) -> Path:
@@ -83,7 +81,7 @@ def _model(hidden: int, layers: int, folder: Path) -> Path:
     return made(TinyLlama(**{**maker, "hidden": hidden, "layers": layers}), cache=folder)
 
 
-def measured(asked: Asked, model: Path, folder: Path) -> Mapping[str, Any]:
+def measured(batch: Batch, model: Path, folder: Path) -> Mapping[str, Any]:
     """Return the estimate and what was profiled."""
     python, device = real_python(MATRIX), CpuDevice()
     variables = device.environment(device.cards()[:RANKS])
@@ -98,105 +96,93 @@ def measured(asked: Asked, model: Path, folder: Path) -> Mapping[str, Any]:
             **read_matrix(MATRIX).models.named("tiny-llama").shape.server.arguments,
             "tp-size": RANKS,
         },
-        variables=variables,
+        variables=with_profiling(variables, python, folder=folder),
         log=folder / "server.log",
     )
-    with serving(launch, inherited=os.environ, start_limit_s=300) as server:
+    with (
+        serving(launch, inherited=os.environ, start_limit_s=300) as server,
+        asked(server.base_url, limit_s=600) as asking,
+    ):
         try:
-            seen = _seen(server.base_url, asked, folder)
-        except httpx.HTTPError:
+            times = _times(asking, batch)
+            texts = profiled(asking, batch, folder / "traces", ranks=RANKS, on_cards=False)
+        except (ConnectionError, ValueError):
             sys.stderr.write(tail(launch.log, lines=300, reach_bytes=200_000))
             raise
+    seen = ProfileSeen.model_validate_json(texts[ARTEFACT])
     config = config_of(model)
     shape = Shape(config["hidden_size"], config["num_hidden_layers"], config["vocab_size"], 4)
-    phase = decoding(shape, Curve(curve), sequences=asked.batch, ranks=RANKS)
-    return _told(phase, seen, curve)
+    return _told(shape, Curve(curve), batch, times, seen)
 
 
-def _seen(url: str, asked: Asked, folder: Path) -> Seen:
-    with httpx.Client(base_url=url, timeout=600, trust_env=False) as http:
-        _batch(http, asked, asked.output_tokens)
-        whole = median(_batch(http, asked, asked.output_tokens) for _ in range(3))
-        first = median(_batch(http, asked, 1) for _ in range(3))
-        profile = {
-            "output_dir": str(folder),
-            "activities": ["CPU"],
-            "with_stack": False,
-            "record_shapes": False,
-        }
-        http.post("/start_profile", json=profile).raise_for_status()
-        _batch(http, asked, asked.output_tokens)
-        http.post("/stop_profile").raise_for_status()
-    spans, window_s = _profiled(folder)
-    return Seen((whole - first) / (asked.output_tokens - 1), spans, window_s)
+def _times(server: Server, batch: Batch) -> Times:
+    """Return the medians of a few batches; the first one warms up and does not count."""
+    batch.send(server, output_tokens=batch.output_tokens, start=0)
+    first, whole = [], []
+    for _ in range(REPEATS):
+        server.flush()
+        first.append(batch.send(server, output_tokens=1, start=0))
+        server.flush()
+        whole.append(batch.send(server, output_tokens=batch.output_tokens, start=0))
+    ttft_s = median(first)
+    return Times(ttft_s, (median(whole) - ttft_s) / (batch.output_tokens - 1))
 
 
-def _batch(http: httpx.Client, asked: Asked, output_tokens: int) -> float:
-    """Send one batch and return how long it took, in seconds."""
-    rows = [
-        [1 + (row + at) % 500 for at in range(asked.input_tokens)] for row in range(asked.batch)
-    ]
-    body = {
-        "input_ids": rows,
-        "sampling_params": {
-            "temperature": 0,
-            "max_new_tokens": output_tokens,
-            "ignore_eos": True,
-        },
-    }
-    http.post("/flush_cache").raise_for_status()
-    began = time.perf_counter()
-    http.post("/generate", json=body).raise_for_status()
-    return time.perf_counter() - began
-
-
-def _profiled(folder: Path) -> tuple[Sequence[float], float]:
-    """Return the collectives' spans of rank 0 between its first and its last, and that time.
-
-    The prefill's, which are larger and come first, are left out with the first twentieth.
-    """
-    deadline = time.monotonic() + 120
-    while not (traces := sorted(folder.rglob("*TP-0*.trace.json.gz"))):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"the profiler wrote no trace into {folder}")
-        time.sleep(0.5)
-    time.sleep(2)
-    events = json.loads(gzip.decompress(traces[0].read_bytes()))["traceEvents"]
-    spans = [each for each in events if each.get("ph") == "X" and each.get("name") in SPANS]
-    if not spans:
-        names = sorted(
-            {str(each.get("name")) for each in events if "gloo" in str(each.get("name"))}
-        )
-        raise LookupError(f"no span of a collective in the trace; of gloo there are {names}")
-    spans.sort(key=lambda each: float(each["ts"]))
-    kept = spans[len(spans) // 20 :]
-    window = float(kept[-1]["ts"]) + float(kept[-1]["dur"]) - float(kept[0]["ts"])
-    return [float(each["dur"]) / 1e6 for each in kept], window / 1e6
-
-
-def _told(phase: Phase, seen: Seen, curve: Mapping[int, float]) -> Mapping[str, Any]:
-    estimated = phase.share_of(seen.tpot_s)
+def _told(
+    shape: Shape, curve: Curve, batch: Batch, times: Times, seen: ProfileSeen
+) -> Mapping[str, Any]:
+    decode = decoding(shape, curve, sequences=batch.sequences, ranks=RANKS)
+    tokens = batch.sequences * batch.input_tokens
+    whole = prefill(shape, curve, tokens=tokens, sequences=batch.sequences, chunk=None, ranks=RANKS)
+    found, filled = seen.stages[Stage.DECODE], seen.stages[Stage.PREFILL]
+    filling_s = filled.message_s * filled.passes / 2
     return {
-        "message_bytes": phase.volume.message_bytes,
-        "messages_of_a_pass": phase.volume.sums,
-        "kind": phase.kind,
-        "estimated_s": phase.seconds,
-        "tpot_s": seen.tpot_s,
+        "shape": [shape.hidden, shape.layers, batch.sequences, batch.input_tokens],
+        "decode": {
+            **_beside(decode.seconds / times.tpot_s, found.share),
+            "tpot_s": times.tpot_s,
+            "profiled_pass_s": found.pass_s,
+            "estimated_s": decode.seconds,
+            "profiled_s": found.message_s,
+            "waiting_s": found.waiting_s,
+            "other_s": found.other_s,
+            "messages_estimated": decode.volume.sums + 1,
+            "messages_profiled": found.messages,
+        },
+        "prefill": {
+            **_beside(whole.seconds / times.ttft_s, filling_s / seen.first_token_s),
+            "ttft_s": times.ttft_s,
+            "profiled_ttft_s": seen.first_token_s,
+            "estimated_s": whole.seconds,
+            "profiled_s": filling_s,
+            "waiting_s": filled.waiting_s,
+            "passes_of_a_batch": filled.passes / 2,
+        },
+        # Beside two busy ranks; much above them, others had the cores meanwhile.
+        "load": os.getloadavg()[0],
+        "curve_s": {str(size): seconds for size, seconds in curve.seconds.items()},
+        "busiest": [[each.name, each.seconds] for each in seen.busiest],
+    }
+
+
+def _beside(estimated: float, profiled_share: float) -> dict[str, float]:
+    return {
         "estimated_share": estimated,
-        "profiled_share": seen.share,
-        "profiled_span_s": median(seen.spans),
-        "spans": len(seen.spans),
-        "estimated_over_profiled": estimated / seen.share,
-        "curve_s": {str(size): seconds for size, seconds in curve.items()},
+        "profiled_share": profiled_share,
+        "estimated_over_profiled": estimated / profiled_share,
     }
 
 
 def _sentence(told: Mapping[str, Any]) -> str:
-    return (
-        f"estimated {told['estimated_share']:.3f} of TPOT ({told['tpot_s'] * 1e3:.2f} ms), "
-        f"profiled {told['profiled_share']:.3f} over {told['spans']} collectives: "
-        f"{told['estimated_over_profiled']:.2f} of it"
-    )
+    parts = [
+        f"{name} ({1e3 * told[stage][whole]:.2f} ms): estimated "
+        f"{told[stage]['estimated_share']:.3f}, profiled {told[stage]['profiled_share']:.3f}, "
+        f"{told[stage]['estimated_over_profiled']:.2f} of it"
+        for name, stage, whole in (("TPOT", "decode", "tpot_s"), ("TTFT", "prefill", "ttft_s"))
+    ]
+    hidden, layers, sequences, length = told["shape"]
+    head = f"hidden {hidden}, {layers} layers, batch {sequences} of {length} tokens"
+    return f"{head}: {'; '.join(parts)}"
 
 
 if __name__ == "__main__":

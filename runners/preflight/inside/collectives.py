@@ -3,9 +3,9 @@
 Run by path with a measured environment's Python; standard library and torch, Python 3.8 syntax.
 argv: DEVICE BACKEND RANKS SECONDS [pairs]. DEVICE is 'cpu', or 'cuda': rank r then uses card r of
 those that are visible, as a server does. Prints one JSON line: {"works", "seen", "bytes_per_s",
-"seconds"}, the last two by size: the bus bandwidth and the time of one all-reduce. With 'pairs'
-each two ranks sum by themselves while the others wait, and the line holds "links" instead: bus
-bandwidth by pair, as "0-1".
+"seconds"}, the last two by size: the best bus bandwidth, and what one all-reduce usually takes.
+With 'pairs' each two ranks sum by themselves while the others wait, and the line holds "links"
+instead: bus bandwidth by pair, as "0-1".
 """
 
 from __future__ import annotations
@@ -34,9 +34,12 @@ SIZES = {
 }
 # Those of the curve that a person is told.
 SHOWN = frozenset({2**10, 2**20, 2**26})
-ROUNDS = 2
-# The best of so many tries counts: a host that is busy for a moment is no slow link.
-TRIES = 3
+# In a row. A small message is over before a host's moods even out, and ten cost nothing.
+ROUNDS, ROUNDS_OF_SMALL = 2, 10
+SMALL = 2**17
+# The best of so many tries tells how fast a link is: a host that is busy for a moment is no slow
+# link. Their median tells how long a message usually takes, which is what a server has.
+TRIES = 5
 # Over all pairs of ranks, one after the other.
 PASSES = 2
 # What a rank's exit code says.
@@ -136,28 +139,31 @@ def kind_of(name: str) -> str:
     return "cpu" if name == "cpu" else "cuda"
 
 
-def curve(torch: Any, distributed: Any, name: str) -> dict[str, float]:
-    """Return the best time of an all-reduce by size in bytes, by the wall clock."""
+def curve(torch: Any, distributed: Any, name: str) -> dict[str, list[float]]:
+    """Return times of an all-reduce by size in bytes, by the wall clock, the best first."""
     return {
-        str(size): best_seconds(torch, distributed, name, size) for size in SIZES[kind_of(name)]
+        str(size): sorted_seconds(torch, distributed, name, size) for size in SIZES[kind_of(name)]
     }
 
 
-def best_seconds(torch: Any, distributed: Any, name: str, size: int) -> float:
-    """Return the best of a few times of one all-reduce over all ranks."""
+def sorted_seconds(torch: Any, distributed: Any, name: str, size: int) -> list[float]:
+    """Return a few times of one all-reduce over all ranks, the best first."""
     values = torch.zeros(size // 4, dtype=torch.float32).to(name)
     distributed.all_reduce(values)
     waited(torch, name)
-    return min(seconds_each(torch, distributed, name, values, {}) for _ in range(TRIES))
+    rounds = ROUNDS_OF_SMALL if size <= SMALL else ROUNDS
+    return sorted(seconds_each(torch, distributed, name, values, {}, rounds) for _ in range(TRIES))
 
 
-def seconds_each(torch: Any, distributed: Any, name: str, values: Any, more: Any) -> float:
+def seconds_each(
+    torch: Any, distributed: Any, name: str, values: Any, more: Any, rounds: int = ROUNDS
+) -> float:
     """Return how long one of some all-reduces in a row takes."""
     began = time.perf_counter()
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         distributed.all_reduce(values, **more)
     waited(torch, name)
-    return max((time.perf_counter() - began) / ROUNDS, 1e-9)
+    return max((time.perf_counter() - began) / rounds, 1e-9)
 
 
 def waited(torch: Any, name: str) -> None:
@@ -214,14 +220,16 @@ def links_told(head: str, folder: Path) -> dict[str, Any]:
 def curve_told(head: str, ranks: int, folder: Path) -> dict[str, Any]:
     """Return how long each size takes, and the bus bandwidth that it comes to."""
     times = json.loads((folder / "times").read_text(encoding="utf-8"))
-    speeds = {size: int(size) / each * 2 * (ranks - 1) / ranks for size, each in times.items()}
+    speeds = {
+        size: int(size) / best * 2 * (ranks - 1) / ranks for size, (best, *_) in times.items()
+    }
     shown = [f"{speeds[size] / 1e9:.2f} GB/s at {size} B" for size in speeds if int(size) in SHOWN]
     seen = f"{head}all-reduce and all-gather give every value right; bus bandwidth "
     return {
         "works": True,
         "seen": seen + ", ".join(shown),
         "bytes_per_s": speeds,
-        "seconds": times,
+        "seconds": {size: tries[len(tries) // 2] for size, tries in times.items()},
     }
 
 
