@@ -8,20 +8,44 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
+from hashlib import file_digest
 from pathlib import Path
 
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pydantic import ValidationError
 
 from runners.config import Settings
 from runners.stacks import bundle_parts
-from runners.stacks.bundle import BundleDamagedError, TooNewError, packed, ready, unpacked
+from runners.stacks.bundle import (
+    BundleDamagedError,
+    Extras,
+    TooNewError,
+    packed,
+    ready,
+    unpacked,
+)
 from runners.stacks.bundle_parts import PackingError
+from runners.stacks.container import EngineError
 from runners.stacks.elf import RunPathError
 from runners.stacks.environment import BUILD_ERRORS, Recipe, base_python, build
-from service.formats.bundles import BundleMade, BundleQuestion
+from runners.stacks.image_archive import ImageDamagedError
+from runners.stacks.images import UnwantedImageError, loaded, packed_image
+from service.formats.bundles import BundleLoaded, BundleMade, BundleQuestion, PackedPlugin
 from service.formats.wrong_settings import told
 
-REFUSED = (PackingError, TooNewError, RunPathError, BundleDamagedError, OSError, *BUILD_ERRORS)
+REFUSED = (
+    PackingError,
+    TooNewError,
+    RunPathError,
+    BundleDamagedError,
+    ImageDamagedError,
+    UnwantedImageError,
+    InvalidWheelFilename,
+    EngineError,
+    OSError,
+    *BUILD_ERRORS,
+)
 
 
 def main() -> int:
@@ -41,12 +65,22 @@ def main() -> int:
 
 
 def _load(bundle: Path, into: Path | None = None) -> int:
-    root = bundle if into is None else unpacked(bundle, into)
-    sys.stdout.write(ready(root.absolute()).model_dump_json(exclude={"files"}))
+    root = (bundle if into is None else unpacked(bundle, into)).absolute()
+    _say("verifying every file by its digest", None)
+    manifest = ready(root)
+    here = BundleLoaded(
+        root=str(root),
+        images=loaded(root, manifest.images, cache=Settings().cache_dir, variables=os.environ),
+        plugins=tuple(str(root / each.place) for each in manifest.plugins),
+        **manifest.model_dump(include={"kunline", "python", "machine", "glibc", "environments"}),
+    )
+    sys.stdout.write(here.model_dump_json())
     return 0
 
 
 def _made(question: BundleQuestion, settings: Settings) -> BundleMade:
+    # What is given is looked at before anything is built, which takes long.
+    extras = _extras(question)
     recipes = [Recipe(each.lock, each.torch, each.platform) for each in question.environments]
     built = [
         build(recipe, cache=settings.cache_dir, variables=os.environ, progress=_say)
@@ -63,15 +97,45 @@ def _made(question: BundleQuestion, settings: Settings) -> BundleMade:
         bundle_parts.scripts(tree, python)
         _say("packing", None)
         environments = {each.digest: each.root for each in built}
-        manifest, needs = packed(tree, environments, out, python=python, glibc=question.glibc)
+        pairs = zip(question.environments, built, strict=True)
+        serving = {each.digest for asked, each in pairs if asked.serves}
+        extras = replace(extras, clients=frozenset(environments.keys() - serving))
+        manifest, needs = packed(
+            tree, environments, out, python=python, glibc=question.glibc, extras=extras
+        )
+    there = {(each.image, each.digest) for each in extras.images}
     return BundleMade(
         path=str(out),
         size_bytes=out.stat().st_size,
         files=len(manifest.files),
         glibc=manifest.glibc,
-        needs=dict(needs),
+        needs=needs.parts,
+        libraries=needs.libraries,
         environments=manifest.environments,
+        images=manifest.images,
+        plugins=manifest.plugins,
+        absent=tuple(each for each in question.wanted if (each.image, each.digest) not in there),
     )
+
+
+def _extras(question: BundleQuestion) -> Extras:
+    """Return the images and plugins that go along, each known by its digest."""
+    files: dict[str, Path] = {}
+    images = []
+    for path in map(Path, question.images):
+        _say(f"looking at the image in {path.name}", None)
+        image = packed_image(path, question.wanted)
+        images.append(image)
+        files[image.place] = path
+    plugins = []
+    for path in map(Path, question.plugins):
+        parse_wheel_filename(path.name)
+        with path.open("rb") as stream:
+            digest = file_digest(stream, "sha256").hexdigest()
+        plugin = PackedPlugin(digest=digest, place=f"plugins/{digest}/{path.name}")
+        plugins.append(plugin)
+        files[plugin.place] = path
+    return Extras(files, images=tuple(images), plugins=tuple(plugins))
 
 
 def _say(text: str, _fraction: float | None) -> None:

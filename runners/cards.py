@@ -11,6 +11,17 @@ from typing import IO
 from runners.devices.device import Card
 
 LOOK_S = 1.0
+HOST_LOCK = "host.lock"
+
+
+class HostTakenError(RuntimeError):
+    """Another job of this host has all of its cards alone, or this one wants them so."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            "another runner of this host measures, and one of the two is to have the host's cards "
+            f"alone ({folder / HOST_LOCK}): wait for its end"
+        )
 
 
 class CardsTakenError(RuntimeError):
@@ -55,11 +66,30 @@ def held_cards(
         waited_s += LOOK_S
 
 
-def _held(locks: ExitStack, path: Path) -> bool:
-    """Return whether the lock of a card is ours now; it is kept until the stack ends."""
+@contextmanager
+def held_host(
+    folder: Path, *, alone: bool, wait: Callable[[], None] | None = None
+) -> Iterator[None]:
+    """Hold the host's cards as a whole while the block runs: alone, or with others that share them.
+
+    What the service hands out keeps jobs apart already; this does where it was wrong, because a
+    job that it took for lost runs on. The lock dies with this process.
+    wait: called again and again while it is not to be had; without it HostTakenError is raised.
+    """
+    _shared_folder(folder)
+    with ExitStack() as locks:
+        while not _held(locks, folder / HOST_LOCK, shared=not alone):
+            if wait is None:
+                raise HostTakenError(folder)
+            wait()
+        yield
+
+
+def _held(locks: ExitStack, path: Path, *, shared: bool = False) -> bool:
+    """Return whether a lock is ours now; it is kept until the stack ends."""
     stream = _lock_file(path)
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         stream.close()
         return False

@@ -18,6 +18,7 @@ from runners.preflight.xccl_perf import XcclPerfError
 from runners.run_job import Prepared
 from runners.stacks.measured import ProbeError, measured_versions
 from runners.stacks.plugin_check import kernel_check, plugin_check
+from runners.stacks.staging import noted, unlike
 from runners.stacks.weights import tokenizer_digest, weights_digest
 from service.domain.difference import ABSENT
 from service.domain.layer import Layer
@@ -215,9 +216,16 @@ def client_release(prepared: Prepared, wanted: str) -> Found:
 
 
 def weights(folder: Path, ordered: ModelOrder) -> Found:
-    """Check the model's files against the digests ordered."""
-    return host_checks.weights(
+    """Check the model's files against the digests ordered, and against what was staged."""
+    found = host_checks.weights(
         folder,
         ordered={"tokenizer": ordered.tokenizer_digest, "weights": ordered.weights_digest},
         digest={"tokenizer": tokenizer_digest, "weights": weights_digest},
     )
+    note = noted(folder)
+    if note is None or not isinstance(found, Works):
+        return found
+    if changed := unlike(folder, note):
+        remedy = f"read it all again: kunline weights check {folder} --full"
+        return Breaks(f"not as it was staged: {'; '.join(changed[:3])}", remedy)
+    return Works(f"{found.finding}; {len(note.files)} files are as they were staged and hashed")

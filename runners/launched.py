@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from runners.benchmarks import server as asking
 from runners.benchmarks import tools
 from runners.benchmarks.client import ClientBrokenError, Tool
+from runners.benchmarks.profile import NotProfiledError, batch_of, profiled
 from runners.benchmarks.repeat import Bench, Repeat
 from runners.benchmarks.server import ServerRefusedError, ServerSilentError
 from runners.preflight import communication
@@ -22,8 +23,9 @@ from runners.run_job import LayerBrokenError, Prepared, Stop, StoppedError
 from runners.stacks.container import EngineError
 from runners.stacks.keeper import descendants
 from runners.stacks.kept import NotStartedError
-from runners.stacks.overlay import OverlayError, require_served
+from runners.stacks.overlay import OverlayError, require_served, with_overlay
 from runners.stacks.plugin_lines import complaint, plugins_of
+from runners.stacks.profiling import with_profiling
 from runners.stacks.server import LOOPBACK, Server, ServerError
 from service.domain.condition import Condition
 from service.domain.layer import Layer
@@ -39,6 +41,7 @@ from service.formats.tools.server_start import resolved
 START_LOG_BYTES = 4 * 2**20
 # A log is looked through for secrets in pieces of whole lines.
 PIECE_BYTES = 2**20
+PROFILER = "the server's profiler was asked for one batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,40 @@ class ServerAndClient:
             # Its log says why; the process itself may take a moment more to be gone.
             raise ServerError(finding, log=self.server.log)
         return repeat
+
+    def profile(self, condition: Condition, *, name: str, on_cards: bool) -> Mapping[str, bytes]:
+        """Return what one batch told under the server's profiler; one that fails is no result.
+
+        Raises ServerError where the server went with it, and LayerBrokenError where its profiler
+        left nothing that tells anything.
+        """
+        try:
+            return profiled(
+                self.bench.server,
+                batch_of(condition),
+                self.bench.folder / name,
+                ranks=condition.cards.count,
+                on_cards=on_cards,
+            )
+        except (NotProfiledError, ServerRefusedError, ServerSilentError) as error:
+            # Whoever starts a profiler may end a scheduler: then its log says why.
+            if not self.bench.server.healthy():
+                raise ServerError(f"{PROFILER}: {error}", log=self.server.log) from error
+            raise LayerBrokenError(Layer.SERVER, f"{PROFILER}: {error}") from error
+
+
+def variables_of(order: JobOrder, prepared: Prepared) -> Mapping[str, str]:
+    """Return a server's variables: those ordered, and with wheels and a profiler laid beside it.
+
+    Raises LayerBrokenError.
+    """
+    ordered = with_overlay(order.launch.server_environment, prepared.overlay)
+    if not order.launch.profile:
+        return ordered
+    try:
+        return with_profiling(ordered, prepared.python, folder=prepared.folder)
+    except OverlayError as error:
+        raise LayerBrokenError(Layer.PACKAGES, str(error), error.remedy) from error
 
 
 def tools_of(order: JobOrder) -> list[Tool]:

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from threading import Event, Lock, Thread
 from typing import Protocol
 from uuid import UUID
@@ -15,12 +16,14 @@ from pydantic import ValidationError
 from runners.delivery import Courier
 from runners.run_job import Steps, Stop, StoppedError, run_job
 from service.client import LeaseLostError, RefusedError, ServiceAwayError
+from service.domain.condition import Occupancy
 from service.formats.orders import Claim, JobOrder, Progress, Renewal, Renewed
 from service.formats.sessions import JobRead
 
 # Progress is passed on this often while it changes, so that a person sees it move.
 PROGRESS_EVERY_S = 2.0
 AWAY_PAUSE_MAX_S = 30.0
+WAIT_S = 1.0
 # A refusal, or an answer of another release that this one cannot read.
 UNUSABLE = (RefusedError, ValidationError)
 
@@ -62,6 +65,10 @@ class Latest:
             return self._told, self._number
 
 
+def _anywhere(_alone: bool, _wait: Callable[[], None]) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """One runner: what it is, whom it asks, and how it does a job.
@@ -69,7 +76,8 @@ class Loop:
     nudged: set by a message that there may be work. ending: given once the process is to end.
     poll_s: how often work is asked for without a nudge. renew_s: how often the lease is renewed.
     deliver_s: how long reports are tried to be sent before the job is let go. may_begin: whether
-    cards may be used at a time; a job that has begun goes on to its end.
+    cards may be used at a time; a job that has begun goes on to its end. room: holds the host's
+    cards for a job, alone or shared; waits by calling what it is given.
     """
 
     claim: Claim
@@ -82,6 +90,7 @@ class Loop:
     renew_s: float
     deliver_s: float
     may_begin: Callable[[datetime], bool] = lambda _: True
+    room: Callable[[bool, Callable[[], None]], AbstractContextManager[None]] = _anywhere
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def run(self) -> None:
@@ -111,7 +120,7 @@ class Loop:
         self.courier.send_waiting()
         if not self.may_begin(self.now()):
             return False
-        order = self.service.claim(self.claim)
+        order = self.service.claim(self.claim.model_copy(update={"asked_at": self.now()}))
         if order is None:
             return False
         self._do(order)
@@ -132,14 +141,15 @@ class Loop:
         stop = Stop()
         with self._supervised(order, stop) as latest:
             try:
-                run_job(
-                    order,
-                    self.steps,
-                    deliver=self.courier.deliver,
-                    progress=latest.tell,
-                    stop=stop,
-                    now=self.now,
-                )
+                with self.room(_is_solo(order), partial(_wait_for_room, latest, stop)):
+                    run_job(
+                        order,
+                        self.steps,
+                        deliver=self.courier.deliver,
+                        progress=latest.tell,
+                        stop=stop,
+                        now=self.now,
+                    )
             except StoppedError as stopped:
                 job.warning("job stopped", reason=str(stopped))
             except Exception:  # noqa: BLE001 — whatever a job ends with, the runner lives on to say so
@@ -206,3 +216,17 @@ class Loop:
         else:
             if renewed.cancelled:
                 stop.give("the job was cancelled")
+
+
+def _is_solo(order: JobOrder) -> bool:
+    """Return whether any cell of a job is to have the host's cards alone."""
+    conditions = (keyed.condition for keyed in order.conditions)
+    return any(condition.cards.occupancy is Occupancy.SOLO for condition in conditions)
+
+
+def _wait_for_room(latest: Latest, stop: Stop) -> None:
+    """Say what is waited for, and wait a while. Raises StoppedError when the job is to stop."""
+    text = "waiting for another runner of this host, whose job runs on"
+    latest.tell(Progress(phase="build", text=text, fraction=None))
+    stop.check()
+    time.sleep(WAIT_S)

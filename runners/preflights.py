@@ -9,13 +9,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
 
-from runners.cards import CardsTakenError, held_cards
+from runners.cards import CardsTakenError, HostTakenError, held_cards, held_host
 from runners.config import Settings
+from runners.devices.allocation import AllocationError, allocated
 from runners.devices.device import (
     Card,
     Device,
@@ -45,9 +47,11 @@ from runners.stacks.host import NotOnHostError
 from runners.stacks.measured import ProbeError
 from runners.stacks.provision import Site, device_nodes, found_program, provisioned
 from runners.stacks.provision import observed as seen_inside
+from service.client import RefusedError, ServiceAwayError, connected
 from service.domain.difference import ABSENT
 from service.domain.layer import Layer
 from service.domain.redaction import redacted_text
+from service.domain.release import ReleasesApartError
 from service.domain.stack import Stack, SwapScope
 from service.formats.identities import BuildOrder, ContainerOrder, HostOrder, StackOrder
 from service.formats.preflights import PreflightAnswer, PreflightQuestion
@@ -71,8 +75,27 @@ NO_ENGINE = "check the container engine, KUNLINE_REGISTRY and the image's digest
 NO_CLIENT = "the client belongs to a plan and is looked at with it"
 
 
+ANYWAY = "--anyway looks all the same"
+# A service that does not answer so soon is away, and nobody is kept waiting for it.
+ASKED_S = 3.0
+
+
 class NotBuiltError(LookupError):
     """The environment of a stack is not on this host."""
+
+
+class NotNowError(RuntimeError):
+    """The cards of this host are others' now."""
+
+
+REFUSED = (
+    NotNowError,
+    CardsTakenError,
+    HostTakenError,
+    UnknownChipError,
+    DeviceInterfaceError,
+    OSError,
+)
 
 
 def main() -> int:
@@ -84,24 +107,60 @@ def main() -> int:
         sys.stderr.write(f"kunline: these settings or this question are wrong:\n{told(error)}\n")
         return 2
     try:
+        if not question.anyway:
+            require_now(settings, now=datetime.now(UTC))
         answer = answered(question, settings)
-    except (CardsTakenError, UnknownChipError, DeviceInterfaceError, OSError) as error:
+    except REFUSED as error:
         sys.stderr.write(f"kunline: {error}\n")
         return 1
     sys.stdout.write(answer.model_dump_json())
     return 0
 
 
+def require_now(settings: Settings, *, now: datetime) -> None:
+    """Raise NotNowError outside the host's window, and while a runner of it is drained.
+
+    Whether one is, is asked of the service that is set; one that is away says nothing.
+    """
+    if settings.window is not None and not settings.window.is_open(now):
+        raise NotNowError(f"the window of this host is closed now; {ANYWAY}")
+    drained = _drained(settings) if "url" in settings.model_fields_set else ()
+    if drained:
+        names = ", ".join(drained)
+        raise NotNowError(
+            f"this host is being drained ({names}): `kunline host resume` takes it back; {ANYWAY}"
+        )
+
+
+def _drained(settings: Settings) -> Sequence[str]:
+    token = settings.token.get_secret_value() if settings.token else None
+    try:
+        with connected(settings.url, token=token, timeout_s=ASKED_S) as client:
+            every = client.runners()
+    except (ServiceAwayError, RefusedError, ReleasesApartError, ValidationError) as error:
+        log(f"whether this host is drained is not known: {error}")
+        return ()
+    ours = (runner for runner in every if runner.host == settings.host_name)
+    return [runner.name for runner in ours if runner.state == "draining"]
+
+
 def answered(question: PreflightQuestion, settings: Settings) -> PreflightAnswer:
-    """Return what each layer shows. Raises CardsTakenError while a runner measures on the cards."""
+    """Return what each layer shows of the cards that are ours.
+
+    Raises CardsTakenError and HostTakenError while a runner measures.
+    """
     device = device_for(question.chip)
     try:
-        every = device.cards()
+        every = allocated(device.cards(), settings.allocated, os.environ)
     except DeviceError as error:
         amiss = Breaks(str(error), "make the vendor's tool answer on this host first")
         return _answer([Check(Layer.DEVICE, lambda _: amiss)])
+    except AllocationError as error:
+        other = Breaks(str(error), "ask whoever allocates, or set KUNLINE_ALLOCATED")
+        return _answer([Check(Layer.DEVICE, lambda _: other)])
     asked = question.cards or max(len(every), 1)
     with (
+        held_host(settings.lock_dir, alone=False),
         held_cards(
             every,
             chip=question.chip,
@@ -207,7 +266,8 @@ def _python(
     if isinstance(order.build, HostOrder | ContainerOrder):
         home = Path(ends.enter_context(TemporaryDirectory(prefix="kunline-preflight-")))
         nodes = device_nodes(question.chip, cards)
-        site = Site(home.name, settings.registry, nodes, home, (settings.cache_dir,), os.environ)
+        cache = settings.cache_dir
+        site = Site(home.name, settings.registry, nodes, home, (cache,), os.environ, cache)
         there = provisioned(order.build, order.launch, site)
         ends.callback(container.end, there.contained)
         return there.python

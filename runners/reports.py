@@ -12,10 +12,12 @@ from uuid import UUID, uuid5
 import zstandard
 
 from runners.benchmarks.repeat import Repeat
+from runners.benchmarks.run_facts import wire
 from service.domain.condition import Condition
 from service.domain.layer import Layer
 from service.domain.redaction import redacted, redacted_text
 from service.domain.resolution import Fact
+from service.domain.validity import Gate, failure
 from service.formats.orders import CellOrder, JobOrder
 from service.formats.reports import (
     ARTEFACT_BYTES_MAX,
@@ -155,6 +157,33 @@ def failed_run(
 ) -> RunReport:
     """Return the report of a cell that a gate kept from being measured at all."""
     return _run(order, cell, measured_at=at, finished_at=at, findings=tuple(findings))
+
+
+def profiled_run(
+    order: JobOrder,
+    cell: CellOrder,
+    *,
+    begun: datetime,
+    ended: datetime,
+    texts: Mapping[str, bytes],
+) -> RunReport:
+    """Return the report of a cell that passed under a profiler: texts, a failed gate, no value."""
+    found = wire(failure(Gate.PROFILED, observed="one", required="none"))
+    return _run(
+        order,
+        cell,
+        measured_at=begun,
+        finished_at=ended,
+        findings=(found,),
+        artefacts=tuple(
+            artefact(name, text, media_type=_media_type(name))
+            for name, text in sorted(texts.items())
+        ),
+    )
+
+
+def _media_type(name: str) -> str:
+    return "application/gzip" if name.endswith(".gz") else "application/json"
 
 
 def broken_run(order: JobOrder, cell: CellOrder, *, at: datetime, broken: Broken) -> RunReport:

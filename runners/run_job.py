@@ -28,6 +28,7 @@ from service.formats.reports import Broken, GateFinding, LaunchReport, LayerFind
 ANSWER_LIMIT_S = 300.0
 # Full batches of the largest load are computed as often as the fixed prompts need.
 LOADED_LIMIT_S = 1800.0
+CPU = "cpu"
 
 
 class StoppedError(RuntimeError):
@@ -129,6 +130,10 @@ class Launched(Protocol):
         """Measure one repeat."""
         ...
 
+    def profile(self, condition: Condition, *, name: str, on_cards: bool) -> Mapping[str, bytes]:
+        """Return what one batch of a cell told under the server's profiler, as texts by name."""
+        ...
+
 
 Tell = Callable[[Progress], None]
 
@@ -228,7 +233,10 @@ def _measure(job: Job) -> None:
         job.deliver(job.notes.report())
         for cell, at in too_large.items():
             job.report_run(cell, reports.broken_run(job.order, cell, at=job.now(), broken=at))
-        _measure_cells(job, launched)
+        if order.launch.profile:
+            _profile_cells(job, launched)
+        else:
+            _measure_cells(job, launched)
         job.progress(Progress(phase="stop", text="stopping the server", fraction=None))
 
 
@@ -307,6 +315,22 @@ def _measure_cells(job: Job, launched: Launched) -> None:
         if len(done[turn.cell]) == len(cell.seeds):
             job.report_run(cell, reports.run_report(job.order, cell, done[turn.cell]))
     _ask_under_load(job, launched, [job.order.condition_of(cell) for cell in cells])
+
+
+def _profile_cells(job: Job, launched: Launched) -> None:
+    """Let each cell pass once under the profiler; its run says so, and holds no value."""
+    cells = [cell for cell in job.order.launch.cells if cell not in job.reported]
+    for number, cell in enumerate(cells):
+        text = f"cell {number + 1} of {len(cells)} under the profiler"
+        job.tell(Progress(phase="measure", text=text, fraction=number / len(cells)))
+        begun = job.now()
+        texts = launched.profile(
+            job.order.condition_of(cell),
+            name=f"{cell.condition_key[:12]}-profile",
+            on_cards=job.order.stack.chip != CPU,
+        )
+        report = reports.profiled_run(job.order, cell, begun=begun, ended=job.now(), texts=texts)
+        job.report_run(cell, report)
 
 
 def _ask_under_load(job: Job, launched: Launched, conditions: Sequence[Condition]) -> None:

@@ -41,6 +41,7 @@ from runners.launched import (
     texts_of,
     told_by,
     tools_of,
+    variables_of,
 )
 from runners.preflight.capacity import estimate
 from runners.preflight.card_numbers import numbered
@@ -161,7 +162,7 @@ class HostSteps:
         nodes = device_nodes(order.stack.chip, self._cards(order))
         name = str(reports.launch_id_of(order))
         models = Path(order.model.path) if order.model.path else self.cache
-        return Site(name, self.registry, nodes, folder, (models,), self.variables)
+        return Site(name, self.registry, nodes, folder, (models,), self.variables, self.cache)
 
     def checks(self, order: JobOrder, prepared: Prepared) -> Sequence[Check]:
         """Return the checks from the metal up to the weights."""
@@ -276,7 +277,7 @@ class HostSteps:
             served_name=order.model.id,
             arguments=self._arguments(order, prepared),
             variables=servers.on_cards(
-                with_overlay(order.launch.server_environment, prepared.overlay),
+                variables_of(order, prepared),
                 self._device(order).environment(self._held(prepared)[: order.launch.cards]),
             ),
             log=prepared.folder / "server.log",

@@ -2,18 +2,21 @@
 
 import logging
 import os
+import shutil
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from importlib.metadata import version
+from pathlib import Path
 from threading import Event, Thread
 from uuid import uuid4
 
 import structlog
 from pydantic import ValidationError
 
-from runners.cards import CardsTakenError, held_cards
+from runners.cards import CardsTakenError, held_cards, held_host
 from runners.config import Settings
 from runners.delivery import Courier, Spool
 from runners.devices.allocation import AllocationError, allocated
@@ -38,6 +41,8 @@ CANNOT_START = (
     OSError,
 )
 LOOP_FAILED = "the loop failed"
+# Logs, samples and reports of a launch of hours are some hundred megabytes.
+LEAST_FREE_BYTES = 2**29
 
 log = structlog.get_logger()
 
@@ -103,7 +108,8 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
         poll_s=settings.poll_s,
         renew_s=settings.renew_s,
         deliver_s=settings.deliver_s,
-        may_begin=settings.window.is_open if settings.window else lambda _: True,
+        may_begin=Beginning(settings).may_begin,
+        room=lambda alone, wait: held_host(settings.lock_dir, alone=alone, wait=wait),
     )
     if broker_url := settings.broker_url.get_secret_value():
         listener = create_worker(
@@ -119,6 +125,34 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
     deaf.set()
     log.info("runner ended", runner=settings.name, reason=ending.reason)
     return 1 if ending.reason == LOOP_FAILED else 0
+
+
+class Beginning:
+    """Whether a job may begin: within the window, and with room on the disks for what it leaves.
+
+    A host without it would take one job after another and fail at each.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._window = settings.window
+        self._folders = (settings.cache_dir, settings.spool_dir)
+        self._full: Sequence[str] = ()
+
+    def may_begin(self, now: datetime) -> bool:
+        """Return whether a job may begin now; a disk that has become full is logged once."""
+        if self._window is not None and not self._window.is_open(now):
+            return False
+        full = [str(folder) for folder in self._folders if _free_bytes(folder) < LEAST_FREE_BYTES]
+        if full and full != self._full:
+            log.error("no job is taken: a disk is full", folders=full, needed=LEAST_FREE_BYTES)
+        self._full = full
+        return not full
+
+
+def _free_bytes(folder: Path) -> int:
+    """Return what is free on the disk that a folder lies on, or will lie on."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return shutil.disk_usage(there).free
 
 
 def _until_the_end(loop: Loop, ending: Stop) -> None:

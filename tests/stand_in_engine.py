@@ -9,7 +9,7 @@ from pathlib import Path
 
 ENGINE = """\
 #!{python}
-import json, os, signal, subprocess, sys
+import hashlib, json, os, signal, subprocess, sys, tarfile
 from pathlib import Path
 
 state = Path({state!r})
@@ -25,8 +25,18 @@ def living():
             yield file.stem, told
 
 
-if words[0] == "image" and not (state / "pulled").exists():
-    sys.exit("Error: no such image")
+if words[0] == "image":
+    known = state / "loaded" / words[-1].removeprefix("sha256:")
+    if not (state / "pulled").exists() and not known.exists():
+        sys.exit("Error: no such image")
+if words[0] == "load":
+    # An engine knows what it took by its id: of these, each blob with a root file system.
+    (state / "loaded").mkdir(exist_ok=True)
+    with tarfile.open(words[-1]) as archive:
+        for member in archive:
+            content = archive.extractfile(member).read()
+            if b"diff_ids" in content:
+                (state / "loaded" / hashlib.sha256(content).hexdigest()).touch()
 if words[0] == "pull":
     (state / "pulled").touch()
 if words[0] == "run":

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from runners.devices.device import CardSample
-from service.domain.soak import growth
+from service.domain.soak import Growth, growth, scaled
 from service.domain.validity import Gate
 
 # Between requests a card falls to its idle clock, which is no throttling.
 UNDER_LOAD = 0.5
 MIB = 2**20
+HOUR_S = 3600.0
 COLUMNS = (
     "seconds",
     "card",
@@ -52,7 +53,7 @@ class CardFacts:
     card_temperature_c: float | None = None
     card_temperature_limit_c: float | None = None
     card_busy: tuple[float, ...] | None = None
-    card_memory_growth: float | None = None
+    card_memory_growth: Growth | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +192,40 @@ def _busy(leased: Sequence[int], ours: Sequence[_Sample]) -> tuple[float, ...] |
     return tuple(means)
 
 
-def _growth(leased: Sequence[int], ours: Sequence[_Sample]) -> float | None:
+def _growth(leased: Sequence[int], ours: Sequence[_Sample]) -> Growth | None:
     """Return the largest growth of a card's used share of memory; None where any is not told."""
-    grown = []
+    grown: list[Growth] = []
     for number in leased:
         of_card = [each for each in ours if each.card.number == number]
         used = [each.card.memory_used for each in of_card if each.card.memory_used is not None]
-        if len(used) != len(of_card):
+        found = growth([each.at_s for each in of_card], used)
+        if len(used) != len(of_card) or found is None:
             return None
-        grown.append(growth([each.at_s for each in of_card], used))
-    return _most(grown)
+        grown.append(found)
+    return max(grown, key=lambda each: each.center, default=None)
+
+
+def _leak(leased: Sequence[int], ours: Sequence[_Sample]) -> str | None:
+    """Return which card's memory grows most, by how much an hour, and how long that can go on."""
+    told = []
+    for number in leased:
+        of_card = [each for each in ours if each.card.number == number and each.card.memory_bytes]
+        used = [float(each.card.memory_bytes or 0) for each in of_card]
+        found = growth([each.at_s for each in of_card], used)
+        if found is not None and (lasted_s := of_card[-1].at_s - of_card[0].at_s):
+            told.append((scaled(found, HOUR_S / lasted_s / MIB), of_card[-1]))
+    if not told:
+        return None
+    an_hour, last = max(told, key=lambda each: each[0].center)
+    words = (
+        f"card {last.card.number} takes {an_hour.center:.0f} MiB more an hour "
+        f"({an_hour.low:.0f} to {an_hour.high:.0f})"
+    )
+    share = last.card.memory_used
+    if an_hour.center <= 0 or not share or not last.card.memory_bytes:
+        return words
+    left = last.card.memory_bytes / MIB * (1 / share - 1)
+    return f"{words}, and would be full in {left / an_hour.center:.1f} hours"
 
 
 def _metrics(facts: CardFacts, ours: Sequence[_Sample]) -> Mapping[str, float]:
@@ -227,6 +252,8 @@ def _evidence(
         Gate.CARD_MEMORY_CREEPS: max(ours, key=_memory, default=None),
     }
     told = {gate: _told(each, len(ours)) for gate, each in found.items() if each is not None}
+    if leak := _leak(leased, ours):
+        told[Gate.CARD_MEMORY_CREEPS] = f"{leak}; {told[Gate.CARD_MEMORY_CREEPS]}"
     if busy:
         shares = zip(leased, busy, strict=True)
         listed = ", ".join(f"card {number} {share:.2f}" for number, share in shares)

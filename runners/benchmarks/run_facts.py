@@ -1,6 +1,6 @@
 """The gates on one repeat: the tool's result, and what only the runner saw of it."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from runners.benchmarks import tools
@@ -143,7 +143,7 @@ def _facts(
         kv_needed=tokens_in_flight(condition),
         kv_capacity_before=seen.server.kv_capacity_before,
         clock_drift_s=seen.clock_drift_s,
-        **asdict(seen.cards.facts),
+        **{each.name: getattr(seen.cards.facts, each.name) for each in fields(seen.cards.facts)},
     )
 
 

@@ -98,14 +98,34 @@ class Server:
         answer = self._asked("POST", "/generate", body)
         return answer if isinstance(answer, list) else [answer]
 
+    def start_profile(self, folder: str) -> None:
+        """Let every rank record what it does. Raises ServerSilentError, ServerRefusedError.
+
+        folder: as the server sees it; traces are written there when it is stopped.
+        """
+        body = {
+            "output_dir": folder,
+            "activities": ["CPU", "GPU"],
+            "with_stack": False,
+            "record_shapes": False,
+        }
+        self._answered("POST", "/start_profile", body)
+
+    def stop_profile(self) -> None:
+        """Let every rank write its trace. Raises ServerSilentError, ServerRefusedError."""
+        self._answered("POST", "/stop_profile")
+
     def _asked(self, method: str, path: str, body: object = None) -> Any:
+        return self._answered(method, path, body).json()
+
+    def _answered(self, method: str, path: str, body: object = None) -> httpx.Response:
         try:
             response = self._http.request(method, path, json=body)
         except httpx.TransportError as error:
             raise ServerSilentError(path, error) from error
         if response.is_error:
             raise ServerRefusedError(path, response)
-        return response.json()
+        return response
 
 
 def ids(count: int, *, start: int = 0) -> list[int]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from service.domain.allocation import refusal_in
-from service.domain.soak import relative_growth
+from service.domain.soak import Growth, relative_growth
 from service.formats.tools.sglang_log import DECODE, ERROR, RETRACTION
 
 _FLUSH = re.compile(r"\"POST /flush_cache\S* HTTP/[0-9.]+\" (\d{3})")
@@ -15,7 +15,7 @@ _PREFILL = re.compile(r"Prefill batch\b.*?#new-token: (\d+), #cached-token: (\d+
 
 _DECODED = re.compile(
     r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[^\]]*\] Decode batch\b"
-    r".*?\bgen throughput \(token/s\): ([\d.]+)"
+    r".*?#running-req: (\d+).*?\bgen throughput \(token/s\): ([\d.]+)"
 )
 LINES_SHOWN = 3
 LINE_CHARACTERS = 300
@@ -32,7 +32,8 @@ class LogFacts:
     a ratio; None when no prefill is logged. eager_decodes: decode batches since that flush that did
     not run as a graph, None when no batch tells. refusals: the cause of each refused allocation,
     None where there is no log. throughput_growth: by which ratio the server's own figure of its
-    decoding grew, by its slope; None for too few batches. *_lines: the first few, for a person.
+    decoding grew, for each request in the batch, by its slope; None for too few batches. *_lines:
+    the first few, for a person.
     """
 
     errors: int | None
@@ -44,7 +45,7 @@ class LogFacts:
     retraction_lines: tuple[str, ...] = ()
     refusals: tuple[str, ...] | None = None
     refusal_lines: tuple[str, ...] = ()
-    throughput_growth: float | None = None
+    throughput_growth: Growth | None = None
 
 
 NO_LOG = LogFacts(errors=None, retractions=None, flush_status=None, cache_hit=None)
@@ -96,10 +97,14 @@ def _shown(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(line.strip()[:LINE_CHARACTERS] for line in lines[:LINES_SHOWN])
 
 
-def _throughput_growth(lines: Sequence[str]) -> float | None:
-    told = [found for line in lines if (found := _DECODED.search(line))]
+def _throughput_growth(lines: Sequence[str]) -> Growth | None:
+    """Return by which ratio decoding sped up, for each request.
+
+    Of an open load the sum is what arrives, however slow the server becomes.
+    """
+    told = [found for line in lines if (found := _DECODED.search(line)) and int(found[2])]
     at = [datetime.fromisoformat(found[1]).timestamp() for found in told]
-    return relative_growth(at, [float(found[2]) for found in told])
+    return relative_growth(at, [float(found[3]) / int(found[2]) for found in told])
 
 
 def _cache_hit(lines: list[str]) -> float | None:

@@ -25,10 +25,12 @@ def device(chip: str, cards: Sequence[Card], asked: int) -> Found:
 def health(chip: Device, cards: Sequence[Card], asked: int, *, rest_c: float = REST_C) -> Found:
     """Check that the cards asked for are here, well, and nobody else's.
 
+    What is wrong with a card that is not ours is whoever's it is.
+
     rest_c: degrees Celsius from which on a card without load is too hot, where it tells no limit.
     """
     try:
-        problems, samples = chip.problems(), chip.samples()
+        problems, samples = _of_ours(chip, cards), chip.samples()
     except DeviceError as error:
         return Breaks(str(error), "make the vendor's tool answer on this host first")
     if problems:
@@ -39,6 +41,23 @@ def health(chip: Device, cards: Sequence[Card], asked: int, *, rest_c: float = R
         if sample.number in mine and (amiss := _amiss(sample, rest_c)):
             return amiss
     return number
+
+
+def _of_ours(chip: Device, cards: Sequence[Card]) -> Sequence[str]:
+    """Return what is wrong but with other cards alone, of which an outer allocation gave none."""
+    problems = chip.problems()
+    if not problems:
+        return ()
+    mine = {card.number for card in cards}
+    others = [card for card in chip.cards() if card.number not in mine]
+    theirs = tuple(begin for card in others for begin in _begins(card))
+    return [problem for problem in problems if not problem.startswith(theirs)]
+
+
+def _begins(card: Card) -> Sequence[str]:
+    """Return how a sentence about one card begins, or about its node."""
+    node = f"/dev/xpu{card.number if card.minor is None else card.minor}"
+    return (f"card {card.number} ", f"{node} ", f"{node}:")
 
 
 def _amiss(sample: CardSample, rest_c: float) -> Breaks | None:

@@ -9,12 +9,30 @@ from pathlib import Path
 
 import uv
 
-from runners.stacks.elf import looking_beside
+from runners.stacks.elf import looking_beside, needed_libraries
+from service.formats.bundles import HostNeeds
 
 # Wheels for an older C library than any that a Kunlun image has (Ubuntu 20.04: 2.31).
 PLATFORM = "x86_64-manylinux_2_28"
 LIMIT_S = 1800.0
-LEFT_OUT = ("site-packages", "test", "__pycache__", "idlelib", "tkinter", "ensurepip", "*.a")
+OF_GLIBC = frozenset(
+    {
+        "ld-linux-x86-64.so.2",
+        "ld-linux-aarch64.so.1",
+        "libc.so.6",
+        "libdl.so.2",
+        "libm.so.6",
+        "libpthread.so.0",
+        "libresolv.so.2",
+        "librt.so.1",
+        "libutil.so.1",
+    }
+)
+LEFT_OUT = (
+    *("site-packages", "test", "__pycache__", "idlelib", "tkinter", "ensurepip", "*.a"),
+    # Modules that nobody here imports, and for which a host would need one more library.
+    *("_tkinter.*", "_curses*", "readline.*", "nis.*"),
+)
 KUNLINE = """\
 #!/bin/sh
 # Kunline out of a bundle: nothing of this host's Python is used.
@@ -23,11 +41,42 @@ export KUNLINE_MATRIX_DIR="${KUNLINE_MATRIX_DIR:-$here/matrix}"
 export KUNLINE_CACHE_DIR="${KUNLINE_CACHE_DIR:-$here/cache}"
 exec "$here/%s" -s -m service.cli "$@"
 """
+# For the shell of a host on which the bundle's Python may not run: it says so, and unpacks nothing.
 LOAD = """\
 #!/bin/sh
-# Makes an unpacked bundle ready where it lies now. Run it again after it was moved.
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-exec "$here/bin/kunline" bundle load "$here"
+# Makes a bundle ready: the folder this lies in, again after it was moved; or an archive, once this
+# host can run it:  tar xOf kunline.tar kunline-bundle/load | sh -s -- kunline.tar [INTO]
+set -eu
+refuse() {{ echo "kunline: $1" >&2; exit 1; }}
+[ "$(uname -m)" = {machine} ] || refuse "this bundle is for {machine}, and this is $(uname -m)"
+glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2) || glibc=
+case "$glibc" in
+  2.*) minor=$(echo "$glibc" | cut -d. -f2) ;;
+  *) refuse "this bundle needs glibc {glibc}, and this host has none" ;;
+esac
+[ "$minor" -ge {minor} ] || refuse "this bundle needs glibc {glibc} ({parts}), and this host has \
+$glibc: make it with --glibc $glibc and a --python that was built for it"
+for library in {libraries}; do
+  [ -x /sbin/ldconfig ] || break
+  /sbin/ldconfig -p | grep -q "^[[:space:]]*$library " || refuse "this host has no $library, which \
+the bundle's Python loads: install it, or make the bundle with a standalone --python"
+done
+if [ $# -eq 0 ]; then
+  folder=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+else
+  into=${{2:-.}}
+  [ ! -e "$into/{folder}" ] || refuse "$into/{folder} is there already: move it away"
+  free=$(df -Pk -- "$into" | awk 'NR == 2 {{ print $4 }}')
+  [ "$free" -ge {kib} ] || refuse "{kib} KiB are needed at $into, and $free are free"
+  half="$into/.{folder}.$$"
+  trap 'rm -rf -- "$half"' EXIT
+  mkdir -- "$half"
+  tar xf "$1" -C "$half"
+  mv -- "$half/{folder}" "$into/{folder}"
+  rmdir -- "$half"
+  folder=$(CDPATH= cd -- "$into/{folder}" && pwd)
+fi
+exec "$folder/bin/kunline" bundle load "$folder"
 """
 
 
@@ -38,10 +87,13 @@ class PackingError(RuntimeError):
 def own_python(root: Path, base: Path) -> Path:
     """Copy a Python into a bundle, without its packages, and return its program there.
 
-    base: its interpreter. Raises RunPathError for one that cannot be moved.
+    base: its interpreter. Raises RunPathError for one that cannot be moved, and PackingError for
+    one of another release.
     """
-    home = base.parents[1]
     minor = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    home = base.resolve().parents[1]
+    if not (home / "lib" / minor / "os.py").is_file():
+        raise PackingError(f"{base} has no lib/{minor} beside it: give a {minor} with --python")
     python = root / "python"
     shutil.copytree(
         home / "lib" / minor,
@@ -70,16 +122,51 @@ def runner(python: Path, checkout: Path, *, variables: Mapping[str, str]) -> Non
     ours = ("--no-deps", "--no-build-isolation", str(checkout))
     _run([uv.find_uv_bin(), "pip", "install", *target, *only, *lock], variables)
     _run([uv.find_uv_bin(), "pip", "install", *target, *ours], variables)
+    try:
+        _run([str(python), "-I", "-c", "import runners.worker, service.cli.bundle"], variables)
+    except PackingError as error:
+        raise PackingError(
+            "the given Python does not run Kunline out of its own site-packages, as a "
+            f"distribution's own may not (Debian's looks elsewhere): give another: {error}"
+        ) from error
 
 
 def scripts(root: Path, python: Path) -> None:
-    """Write what starts the runner, and what makes an unpacked bundle ready."""
+    """Write what starts the runner."""
     program = root / "bin" / "kunline"
     program.parent.mkdir()
-    program.write_text(KUNLINE % python.relative_to(root), encoding="utf-8")
-    (root / "load").write_text(LOAD, encoding="utf-8")
-    for path in (program, root / "load"):
-        path.chmod(0o755)
+    _program(program, KUNLINE % python.relative_to(root))
+
+
+def load_script(root: Path, needs: HostNeeds) -> None:
+    """Write what makes a bundle ready on a host that has what it needs."""
+    parts = ", ".join(f"{part}: {glibc}" for part, glibc in needs.parts.items())
+    told = LOAD.format(
+        machine=needs.machine,
+        glibc=needs.glibc,
+        minor=needs.glibc.split(".")[1],
+        parts=parts,
+        folder="kunline-bundle",
+        libraries=" ".join(needs.libraries),
+        kib=needs.size_bytes // 1024 + 1,
+    )
+    _program(root / "load", told)
+
+
+def libraries_of_host(python: Path) -> tuple[str, ...]:
+    """Return the libraries that a Python takes from its host, besides the C library itself.
+
+    Its packages bring their own: they are wheels. python: its folder.
+    """
+    own = {path.name for path in (python / "lib").glob("*.so*")}
+    files = [*(python / "bin").iterdir(), *python.glob("lib/python3*/lib-dynload/*.so")]
+    needed = {name for path in files if path.is_file() for name in needed_libraries(path)}
+    return tuple(sorted(needed - own - OF_GLIBC))
+
+
+def _program(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
 
 
 def _run(words: list[str], variables: Mapping[str, str]) -> None:
@@ -93,6 +180,7 @@ def _run(words: list[str], variables: Mapping[str, str]) -> None:
             env={**variables, "PATH": variables.get("PATH", os.defpath)},
         )
     except subprocess.CalledProcessError as error:
-        raise PackingError(f"uv {words[2]} failed: {error.stderr.strip()[-1500:]}") from error
+        said = error.stderr.strip()[-1500:]
+        raise PackingError(f"{Path(words[0]).name} {words[2]} failed: {said}") from error
     except (OSError, subprocess.SubprocessError) as error:
-        raise PackingError(f"uv {words[2]}: {error}") from error
+        raise PackingError(f"{Path(words[0]).name} {words[2]}: {error}") from error

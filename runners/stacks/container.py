@@ -96,21 +96,17 @@ def contained(
     home: Path,
     folders: Sequence[Path],
     variables: Mapping[str, str],
+    cache: Path | None = None,
 ) -> Contained:
     """Return how an ordered image is run here; the image is fetched unless it is here.
 
     launch: names its containers' label. registry: the host that images are taken from, or empty.
     devices: nodes such as /dev/xpu0. home: a folder of this launch, where its programs run and may
-    write. folders: seen at the same place as here.
+    write. folders: seen at the same place as here. cache: with notes of images out of bundles.
     Raises EngineError.
     """
-    engine = _engine(variables)
-    name = order.image.rpartition(":")[0] if ":" in order.image else order.image
-    image = f"{registry}/{name}@{order.digest}" if registry else f"{name}@{order.digest}"
-    try:
-        asked(engine, ("image", "inspect", "--format", "{{.Id}}", image))
-    except EngineError:
-        asked(engine, ("pull", image), limit_s=PULL_LIMIT_S)
+    engine = engine_on(variables)
+    image = _image(engine, order, registry, cache)
     label = f"{LABEL}={launch}"
     mounts = [
         *(f"{folder}:{folder}" for folder in (home, *folders)),
@@ -170,7 +166,37 @@ def asked(engine: Path, words: Sequence[str], *, limit_s: float = LIMIT_S) -> st
     return answer.stdout
 
 
-def _engine(variables: Mapping[str, str]) -> Path:
+def loaded_note(cache: Path, digest: str) -> Path:
+    """Return where it is noted under which id an engine has the image of a digest."""
+    return cache / "images" / digest.removeprefix("sha256:")
+
+
+def _image(engine: Path, order: ContainerOrder, registry: str, cache: Path | None) -> str:
+    """Return how the engine names an ordered image, fetched unless it is here."""
+    name = order.image.rpartition(":")[0] if ":" in order.image else order.image
+    image = f"{registry}/{name}@{order.digest}" if registry else f"{name}@{order.digest}"
+    if is_here(engine, image):
+        return image
+    if cache is not None and (note := loaded_note(cache, order.digest)).is_file():
+        # An image out of an archive has no digest of a registry; its id was held to that digest.
+        noted = note.read_text(encoding="utf-8")
+        if is_here(engine, noted):
+            return noted
+    asked(engine, ("pull", image), limit_s=PULL_LIMIT_S)
+    return image
+
+
+def is_here(engine: Path, image: str) -> bool:
+    """Return whether an engine has an image on this host."""
+    try:
+        asked(engine, ("image", "inspect", "--format", "{{.Id}}", image))
+    except EngineError:
+        return False
+    return True
+
+
+def engine_on(variables: Mapping[str, str]) -> Path:
+    """Return the container engine of this host. Raises EngineError."""
     path = variables.get("PATH", os.defpath)
     for name in ENGINES:
         if found := shutil.which(name, path=path):

@@ -124,7 +124,7 @@ def laid_over(
     root = folder / "overlay"
     root.mkdir()
     progress(f"laying {', '.join(each.file for each in wheels)} over {python.name}", None)
-    before = _said(_Before, python, ("-I", "-c", ASK), variables)
+    before = _before(python, variables)
     workshop = Workshop(os.environ, folder / "overlay.log", progress, folder=folder)
     try:
         with TemporaryDirectory(prefix="kunline-wheels-") as scratch:
@@ -147,6 +147,15 @@ def laid_over(
     )
     _compiled(python, overlay, variables)
     return overlay
+
+
+def path_before(python: Path, variables: Mapping[str, str]) -> str:
+    """Return the PYTHONPATH that a Python has already, an image's own too. Raises OverlayError."""
+    return _before(python, variables).path
+
+
+def _before(python: Path, variables: Mapping[str, str]) -> _Before:
+    return _said(_Before, python, ("-I", "-c", ASK), variables)
 
 
 def seen_in(overlay: Overlay, python: Path, variables: Mapping[str, str]) -> Mapping[str, str]:

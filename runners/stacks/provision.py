@@ -38,6 +38,7 @@ class Site:
     """What a host gives to a launch. name: the launch's. registry: where images are taken from.
 
     devices: nodes of its cards. home: a folder of this launch. folders: what it reads besides.
+    cache: the runner's; None where no bundle was ever loaded.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Site:
     home: Path
     folders: Sequence[Path]
     variables: Mapping[str, str]
+    cache: Path | None = None
 
 
 def provisioned(
@@ -63,6 +65,7 @@ def provisioned(
         home=site.home,
         folders=site.folders,
         variables=site.variables,
+        cache=site.cache,
     )
     python = image.program(order.python, site.home)
     program = None if launch.program is None else image.program(launch.program, site.home)

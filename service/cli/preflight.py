@@ -9,9 +9,10 @@ import typer
 from pydantic import ValidationError
 
 from service.cli.columns import aligned
-from service.cli.connection import AsJson, complain
+from service.cli.connection import AsJson
 from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.processes import module
 from service.domain.verdict import Outcome
 from service.formats.chosen_stacks import chosen
@@ -45,12 +46,16 @@ def preflight(
     limit: Annotated[
         float | None, typer.Option("--limit", min=1, metavar="S", help="Seconds a layer at most.")
     ] = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Although its window is closed or it is drained.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check this host layer by layer, from the metal up; the first that breaks ends the row.
 
-    Nothing is measured and no server is started. The cards are held meanwhile, so it refuses
-    while a runner uses them. Exit code 5 for a broken layer.
+    Nothing is measured and no server is started. Only the cards of an outer allocation are looked
+    at. They are held meanwhile, so it refuses while a runner uses them, outside the host's window,
+    and while the host is drained. Exit code 5 for a broken layer.
 
     For example:
 
@@ -60,7 +65,7 @@ def preflight(
     """
     try:
         question = question_of(stack, chip=chip, build=build, matrix=matrix)
-        question = question.model_copy(update={"cards": cards, "limit_s": limit})
+        question = question.model_copy(update={"cards": cards, "limit_s": limit, "anyway": anyway})
     except (FileProblemsError, UnknownFileError) as error:
         complain(str(error.args[0]))
         raise typer.Exit(USAGE) from error

@@ -15,7 +15,8 @@ class PreflightQuestion(Message):
 
     stack is None for a look at the host alone. lock: its lock's bytes, where it is built from one.
     build: whether an environment that is not here yet is built. cards: None for all there are.
-    limit_s: no layer is given longer, whatever its own limit is.
+    limit_s: no layer is given longer, whatever its own limit is. anyway: whether to look although
+    the host's window is closed or it is being drained.
     """
 
     version: Literal[1] = 1
@@ -25,6 +26,7 @@ class PreflightQuestion(Message):
     build: bool = False
     cards: PositiveInt | None = None
     limit_s: PositiveFloat | None = None
+    anyway: bool = False
 
 
 class PreflightAnswer(Message):

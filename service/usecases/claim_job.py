@@ -1,7 +1,7 @@
 """Claim a job: the oldest one that fits goes to a runner, whole and with a lease."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from service.domain.cell import Cell
 from service.domain.job import JobState, Leasing
@@ -17,6 +17,19 @@ from service.usecases.session_content import asked_of
 
 # A job whose cells all arrived while it was queued is ended here; then the next one is looked at.
 LOOKS = 10
+# A question that was sent again and again is as old; a clock that nobody sets is off by more.
+APART_MAX = timedelta(minutes=5)
+
+
+class ClocksApartError(ValueError):
+    """A runner's clock is wrong, or the service's: what it measured could not be put in order."""
+
+    def __init__(self, host: str, apart: timedelta) -> None:
+        direction = "ahead of" if apart > timedelta() else "behind"
+        super().__init__(
+            f"the clock of {host} is {abs(apart).total_seconds():.0f} s {direction} the service's: "
+            "set both by one time server; until then it gets no job"
+        )
 
 
 def claim_job(
@@ -25,10 +38,15 @@ def claim_job(
     """Return a job to do now, or None.
 
     A runner does one job at a time, so whatever it still holds is lost with this call. A paused
-    or draining runner gets nothing. Only cells without a run are in the order.
-    Raises CardsLeasedError where another runner that is still heard of holds one of its cards.
+    or draining runner gets nothing. A solo job has its host's cards alone; packed ones share them.
+    Only cells without a run are in the order.
+    Raises CardsLeasedError where another runner that is still heard of holds one of its cards, and
+    ClocksApartError.
     """
+    if claim.asked_at is not None and abs(claim.asked_at - now) > APART_MAX:
+        raise ClocksApartError(claim.host, claim.asked_at - now)
     capacity = capacity_of(claim)
+    jobs.hold_host(session, claim.host)
     runners.see(session, capacity, now=now)
     until = leasing.until(now)
     card_leases.take(session, claim.host, claim.held, runner=claim.runner, now=now, until=until)

@@ -33,6 +33,7 @@ STACK = "p800-emulated"
 FAULTS = [
     ("missing:1", "device", "2 cards are asked for, and 1 are here", "more cards"),
     ("node-gone:1", "device", "/dev/xpu1 is not there", "do what the finding says"),
+    ("slice:1", "device", "card 1 has 24576 MiB, and a whole P800 has 98304", "finding says"),
     ("ecc:1", "device", "card 1 has 3 uncorrected memory errors", "do what the finding says"),
     ("hot:1", "device", "card 1 is at 97 C before any load", "cool"),
     ("stranger:1", "device", "card 1 is used by others", "end what else runs"),

@@ -13,23 +13,24 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
 import psutil
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 
 from service.domain.token import Scope
 from service.store import schema
 from service.store.database import create_database, reading, writing
 from service.store.samples import of_runs
-from service.store.tables import CardLeaseRow, RunRow
+from service.store.tables import CardLeaseRow, LaunchRow, RunRow
 from service.usecases.issue_token import issue_token
 from tests.e2e.namespaces import NetworkHost, network_host, obstacle
 from tests.e2e.production import Stage, gone, wait_until
-from tests.e2e.standing_runner import FOLDER
+from tests.e2e.standing_runner import FOLDER, PROMPTS, REPEAT_S
 from tests.integration import builders, path
 from tests.integration.databases import free_port, postgres, redis_program, wait_for_port
 
@@ -47,6 +48,11 @@ CUT_S = float(os.environ.get("KUNLINE_TEST_CUT_S", "12"))
 LEASE_S = CUT_S * 0.5
 LIMIT_S = 120.0 + 2 * CUT_S
 SESSIONS, LAUNCHES = 4, 2
+# Each of its three repeats lasts as long as a lease.
+SOAK_PROMPTS = int(PROMPTS * LEASE_S / REPEAT_S)
+SOAK = replace(
+    builders.condition(), traffic=replace(builders.condition().traffic, prompts=SOAK_PROMPTS)
+)
 CONDITIONS = [builders.condition(concurrency=1), builders.condition(concurrency=4)]
 
 
@@ -80,16 +86,21 @@ class Site(Stage):
 
     def open(self, token: str) -> None:
         """Start the service, and a runner on each host."""
+        self.token = token
+        self.open_service()
+        for name in self.hosts:
+            self.runner(name)
+
+    def open_service(self, *, sweep_after_s: float = 0.0) -> None:
+        """Start everything but the runners; what finds lost jobs after a while."""
         options = ("--save", "", "--appendonly", "no", "--protected-mode", "no")
         self.start("redis", redis_program(), "--port", str(self.redis_port), *options)
         wait_for_port(self.redis_port)
         self.module("api", "service.api")
+        wait_for_port(self.api_port)
+        time.sleep(sweep_after_s)
         self.module("worker", "service.tasks.worker")
         self.module("scheduler", "service.tasks.scheduler")
-        self.token = token
-        wait_for_port(self.api_port)
-        for name in self.hosts:
-            self.runner(name)
 
     def runner(self, name: str) -> None:
         """Start the runner of a host."""
@@ -106,7 +117,7 @@ class Site(Stage):
         self.start(f"runner-{name}", *host.command("env", *words, *module))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def place() -> Iterator[tuple[Site, Engine]]:
     folder = Path(tempfile.mkdtemp(prefix="kunline-two-hosts-"))
     with ExitStack() as open_things:
@@ -119,6 +130,7 @@ def place() -> Iterator[tuple[Site, Engine]]:
         open_things.callback(engine.dispose)
         site = Site(folder, url, hosts)
         open_things.callback(site.stop)
+        site.open(_prepared(engine))
         yield site, engine
 
 
@@ -126,7 +138,6 @@ def test_every_cell_has_its_repeats_though_one_host_is_killed_and_one_cut_off(
     place: tuple[Site, Engine],
 ) -> None:
     site, engine = place
-    site.open(_prepared(engine))
     sessions = [_submitted(engine, number) for number in range(SESSIONS)]
     wait_until(lambda: _standing(site) == {"a", "b"}, LIMIT_S, "both hosts have a server up")
 
@@ -143,6 +154,30 @@ def test_every_cell_has_its_repeats_though_one_host_is_killed_and_one_cut_off(
     assert not (site.folder / "twice.log").exists(), (site.folder / "twice.log").read_text()
     assert _leases(engine) == {"host-a": "host-a-cpu", "host-b": "host-b-cpu"}
     assert "lost" in site.log("runner-b") or "away" in site.log("runner-b")
+
+
+def test_a_load_of_many_leases_outlives_the_restart_of_all_but_its_runner(
+    place: tuple[Site, Engine],
+) -> None:
+    site, engine = place
+    order = builders.session_order(arms=[builders.NEW], conditions=[SOAK], baseline=None)
+    soak = path.submit(engine, order, "soak", now=datetime.now(UTC))
+    wait_until(lambda: path.read(engine, soak).jobs[0].state == "claimed", LIMIT_S, "it began")
+    began = time.monotonic()
+    for name in ("api", "worker", "scheduler", "redis"):
+        site.kill(name)
+    # A lease here is shorter than an API takes to start: its runner is given the time to renew it.
+    site.open_service(sweep_after_s=LEASE_S / 2)
+    wait_until(lambda: _finished(engine, [soak]), LIMIT_S, "the long load is over")
+
+    assert time.monotonic() - began > 3 * LEASE_S
+    job = path.read(engine, soak).jobs[0]
+    assert (job.state, job.attempt) == ("reported", 1)
+    with reading(engine) as session:
+        runs = session.execute(select(RunRow).where(RunRow.session_id == soak)).scalars().all()
+        launches = session.scalar(select(func.count()).where(LaunchRow.job_id == job.id))
+    assert [run.state for run in runs] == ["measured"]
+    assert launches == 1
 
 
 def _prepared(engine: Engine) -> str:
@@ -181,7 +216,8 @@ def _finished(engine: Engine, sessions: Sequence[UUID]) -> bool:
 def _require_exactly_the_repeats(engine: Engine, sessions: Sequence[UUID]) -> None:
     """Fail unless each cell of each launch has one run with all its repeats, on one host."""
     with reading(engine) as session:
-        runs = session.execute(select(RunRow)).scalars().all()
+        query = select(RunRow).where(RunRow.session_id.in_(sessions))
+        runs = session.execute(query).scalars().all()
         values = of_runs(session, [run.id for run in runs], metrics={"tpot_p50"})
     each = Counter((run.session_id, run.job_id, run.condition_key) for run in runs)
     assert len(each) == len(runs) == SESSIONS * LAUNCHES * len(CONDITIONS)

@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from service.formats.orders import Claim
 from service.store.database import writing
+from service.usecases.claim_job import ClocksApartError
 from service.usecases.know_runner import register_runner, set_runner_state
 from tests.integration import builders, path
 from tests.integration.builders import NEW, NOW, OLD
@@ -75,7 +76,7 @@ def test_the_oldest_session_comes_first(engine: Engine) -> None:
     earlier = path.submit(engine, builders.session_order(), "one", now=NOW)
 
     first = path.claimed(engine)
-    second = path.claimed(engine, builders.claim("r2"))
+    second = path.claimed(engine, builders.claim("r2", host="h2"))
 
     assert (first.session_id, second.session_id) == (earlier, later)
 
@@ -151,3 +152,16 @@ def test_a_job_that_is_lost_too_often_is_given_up_and_the_next_one_comes(engine:
     assert [order.ordinal for order in tries] == [0, 0, 0]
     assert following.ordinal == 1
     assert path.read(engine, session_id).jobs[0].state == "given up"
+
+
+@pytest.mark.parametrize(("minutes", "words"), [(7, "420 s ahead of"), (-90, "5400 s behind")])
+def test_a_runner_whose_clock_is_wrong_gets_no_job_and_is_told_by_how_much(
+    minutes: int, words: str, engine: Engine
+) -> None:
+    path.submit(engine, builders.session_order())
+    wrong = builders.claim().model_copy(update={"asked_at": NOW + timedelta(minutes=minutes)})
+    right = builders.claim().model_copy(update={"asked_at": NOW - timedelta(seconds=40)})
+
+    with pytest.raises(ClocksApartError, match=rf"the clock of h1 is {words} the service's"):
+        path.claim(engine, wrong)
+    assert path.claim(engine, right) is not None

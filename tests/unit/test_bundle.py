@@ -1,9 +1,13 @@
 """A bundle: everything is verified, nothing of the host that made it is left, and glibc is told."""
 
+import os
+import shutil
+import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from platform import machine
 
 import pytest
 
@@ -11,13 +15,18 @@ from runners.stacks import bundle_parts
 from runners.stacks.bundle import (
     ENVIRONMENTS,
     FOLDER,
+    AlreadyThereError,
     BundleDamagedError,
+    DiskTooSmallError,
+    Extras,
     TooNewError,
     packed,
     ready,
+    require_space,
     unpacked,
 )
 from runners.stacks.elf import RunPathError, looking_beside, needed_glibc
+from tests.made_wheel import made_wheel
 
 DIGEST = "a" * 64
 MINOR = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -54,7 +63,7 @@ def environment(tmp_path: Path) -> Path:
 def made(tree: Path, environment: Path, out: Path, glibc: str | None = None) -> Mapping[str, str]:
     program = tree / "python" / "bin" / MINOR
     _, needs = packed(tree, {DIGEST: environment}, out, python=program, glibc=glibc)
-    return needs
+    return needs.parts
 
 
 def test_a_loaded_environment_stands_on_the_bundles_python_wherever_it_lies(
@@ -131,7 +140,8 @@ def test_half_an_archive_and_a_folder_that_is_none_are_refused(
 def test_a_part_that_needs_a_newer_c_library_than_the_site_has_is_named(
     tree: Path, environment: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(TooNewError, match=r"glibc 2\.17 is wanted.*aaaaaaaaaaaa: 2\.28"):
+    found = r"glibc 2\.17 is wanted.*\(aaaaaaaaaaaa: 2\.28 for library\.so\)"
+    with pytest.raises(TooNewError, match=found):
         made(tree, environment, tmp_path / "bundle.tar", glibc="2.17")
     assert not (tmp_path / "bundle.tar").exists()
 
@@ -139,19 +149,151 @@ def test_a_part_that_needs_a_newer_c_library_than_the_site_has_is_named(
     assert needs == {"runner": "2.17", DIGEST[:12]: "2.28"}
 
 
-def test_a_bundle_for_another_machine_or_a_newer_c_library_is_refused(
+def test_a_host_with_an_older_c_library_is_told_before_anything_is_unpacked(
     tree: Path, environment: Path, tmp_path: Path
 ) -> None:
     (environment / "lib" / "library.so").write_bytes(b"\x7fELF GLIBC_2.999\0")
     made(tree, environment, tmp_path / "bundle.tar")
-    root = unpacked(tmp_path / "bundle.tar", tmp_path / "there")
 
-    with pytest.raises(BundleDamagedError, match=r"needs glibc 2\.999"):
-        ready(root)
+    with pytest.raises(BundleDamagedError, match=r"needs glibc 2\.999 \(aaaaaaaaaaaa: 2\.999\)"):
+        unpacked(tmp_path / "bundle.tar", tmp_path / "there")
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_a_bundle_for_another_machine_is_refused(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+    root = unpacked(tmp_path / "bundle.tar", tmp_path / "there")
     told = root / "manifest.json"
-    told.write_text(told.read_text().replace('"x86_64"', '"riscv64"'), encoding="utf-8")
+    told.write_text(told.read_text().replace(f'"{machine()}"', '"riscv64"'), encoding="utf-8")
+
     with pytest.raises(BundleDamagedError, match="it is for riscv64"):
         ready(root)
+
+
+def test_a_folder_that_is_there_is_not_written_into(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    made(tree, environment, tmp_path / "bundle.tar")
+    unpacked(tmp_path / "bundle.tar", tmp_path)
+
+    with pytest.raises(AlreadyThereError, match="move it away"):
+        unpacked(tmp_path / "bundle.tar", tmp_path)
+
+
+def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path: Path) -> None:
+    with pytest.raises(DiskTooSmallError, match=r"1000000000\.0 GB are needed"):
+        require_space(tmp_path, 10**18)
+
+
+# A host of the vendor's, as far as a shell sees it: its C library is asked of getconf.
+OLDER = "#!/bin/sh\necho glibc 2.31\n"
+
+
+@pytest.mark.parametrize("needed", ["2.17", "2.35"])
+def test_the_script_in_front_unpacks_a_bundle_only_where_it_can_run(
+    needed: str, tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    library = environment / "lib" / "library.so"
+    library.write_bytes(f"\x7fELF GLIBC_{needed}\0".encode("latin-1"))
+    made(tree, environment, tmp_path / "bundle.tar")
+    getconf = tmp_path / "bin" / "getconf"
+    getconf.parent.mkdir()
+    getconf.write_text(OLDER, encoding="utf-8")
+    getconf.chmod(0o755)
+
+    line = f"tar xOf bundle.tar {FOLDER}/load | sh -s -- bundle.tar there"
+    (tmp_path / "there").mkdir()
+    done = subprocess.run(
+        ["sh", "-c", line],
+        cwd=tmp_path,
+        env={"PATH": f"{getconf.parent}{os.pathsep}{os.defpath}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    there = [path.name for path in (tmp_path / "there").iterdir()]
+    if needed == "2.17":
+        assert (done.returncode, done.stdout, there) == (0, "bundled\n", [FOLDER]), done.stderr
+    else:
+        assert (done.returncode, there) == (1, [])
+        assert "needs glibc 2.35 (runner: 2.17, aaaaaaaaaaaa: 2.35)" in done.stderr
+        assert "this host has 2.31" in done.stderr
+
+
+def test_images_and_plugins_go_along_and_are_verified_as_all_else(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    wheel = made_wheel(tmp_path, "plugin")
+    extras = Extras({f"plugins/{DIGEST}/{wheel.name}": wheel})
+    program = tree / "python" / "bin" / MINOR
+    out = tmp_path / "bundle.tar"
+    packed(tree, {DIGEST: environment}, out, python=program, glibc=None, extras=extras)
+    root = unpacked(out, tmp_path / "there")
+    ready(root)
+    (root / "plugins" / DIGEST / wheel.name).write_bytes(b"another")
+
+    with pytest.raises(BundleDamagedError, match="1 files are not those packed: plugins"):
+        ready(root)
+
+
+@pytest.mark.parametrize("drives", [True, False], ids=["a client", "a stack"])
+def test_what_only_a_server_loads_on_demand_asks_nothing_of_a_host_that_only_drives(
+    *, drives: bool, tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    place = environment / "lib" / "sglang" / "srt" / "rust_extensions"
+    place.mkdir(parents=True)
+    (place / "_server.so").write_bytes(b"\x7fELF GLIBC_2.34\0")
+    (place / "loader.py").write_text("loads it on demand", encoding="utf-8")
+    extras = Extras(clients=frozenset({DIGEST} if drives else ()))
+    program, out = tree / "python" / "bin" / MINOR, tmp_path / "bundle.tar"
+
+    _, needs = packed(tree, {DIGEST: environment}, out, python=program, glibc=None, extras=extras)
+
+    with tarfile.open(out) as archive:
+        names = [Path(name).name for name in archive.getnames()]
+    assert needs.parts[DIGEST[:12]] == ("2.28" if drives else "2.34")
+    assert ("_server.so" in names) is not drives
+    assert "loader.py" in names
+
+
+def test_a_name_of_a_newer_c_library_is_no_need_of_it(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    shutil.copy(sys.executable, program)
+    with program.open("ab") as stream:
+        stream.write(b"\0GLIBC_2.99\0")
+
+    assert needed_glibc(program) == needed_glibc(Path(sys.executable)) != "2.99"
+
+
+def test_a_host_without_a_library_that_the_bundles_python_loads_is_told_before_anything_is_unpacked(
+    tree: Path, environment: Path, tmp_path: Path
+) -> None:
+    shutil.copy(sys.executable, tree / "python" / "bin" / MINOR)
+    program = tree / "python" / "bin" / MINOR
+    content = program.read_bytes()
+    # Of the two that every program loads, one that no host has: a name of the same length.
+    assert b"libc.so.6\0" in content
+    program.write_bytes(content.replace(b"libc.so.6\0", b"libq.so.6\0"))
+    made(tree, environment, tmp_path / "bundle.tar")
+    line = f"tar xOf bundle.tar {FOLDER}/load | sh -s -- bundle.tar"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert done.returncode == 1
+    assert "this host has no libq.so.6" in done.stderr
+    assert not (tmp_path / FOLDER).exists()
+
+
+def test_a_python_of_another_release_is_refused_and_which_is_wanted_is_said(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(bundle_parts.PackingError, match=rf"give a {MINOR} with --python"):
+        bundle_parts.own_python(tmp_path, tmp_path / "bin" / "python")
 
 
 def test_a_text_needs_no_c_library_in_particular(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ class FakeDevice:
     matrix: Topology | None = field(default_factory=lambda: Topology(LINKS, {"NIC0": "mlx5_0"}))
     silent: bool = False
 
+    def cards(self) -> Sequence[Card]:
+        return CARDS
+
     def samples(self) -> Sequence[CardSample]:
         return self.sampled
 
@@ -41,6 +44,16 @@ class FakeDevice:
         if self.silent:
             raise ProgramError(["xpu-smi", "topo", "-m"], "was not done after 20 s")
         return self.matrix
+
+
+@pytest.mark.parametrize(
+    "problem", ["card 1 has 3 uncorrected memory errors", "/dev/xpu1 is not there", "/dev/xpu1: no"]
+)
+def test_what_is_wrong_with_a_card_is_its_holders(problem: str) -> None:
+    device = cast("Device", FakeDevice(complaints=[problem]))
+
+    assert isinstance(host.health(device, CARDS[:1], 1), Works)
+    assert isinstance(host.health(device, CARDS[1:], 1), Breaks)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,11 @@ def driver(host: Any) -> str:
     return "5.0.21.8" if "wrong-driver" in host["faults"] else "5.0.21.47"
 
 
+def total_mib(host: Any, card: int) -> int:
+    """Return a card's memory; a quarter of it where the card is a slice of one."""
+    return TOTAL_MIB // 4 if f"slice:{card}" in host["faults"] else TOTAL_MIB
+
+
 def hot(host: Any, card: int, loaded: bool) -> int:
     """Return the temperature; a card that is hot under load alone is cool at preflight."""
     under_load = loaded and f"hot-under-load:{card}" in host["faults"]
@@ -97,7 +102,7 @@ def table(host: Any, cards: list[int], pids: dict[int, list[int]]) -> str:
     for card in cards:
         loaded = card in pids
         used = used_mib(host, card, on_card(host, card, pids), pids.get(card, []))
-        memory = f"{used:6d}MiB / {TOTAL_MIB}MiB"
+        memory = f"{used:6d}MiB / {total_mib(host, card)}MiB"
         warm, share = hot(host, card, loaded), f"{busy(host, card, loaded):6d}%"
         lines += [
             f"| {card:3d}  P800 OAM           N/A   | {address(card)} N/A |                    0 |",
@@ -141,7 +146,7 @@ def query(host: Any, cards: list[int], pids: dict[int, list[int]]) -> str:
 
 def _queried(host: Any, card: int, pids: dict[int, list[int]]) -> list[str]:
     running, loaded = on_card(host, card, pids), card in pids
-    used = used_mib(host, card, running, pids.get(card, []))
+    used, total = used_mib(host, card, running, pids.get(card, [])), total_mib(host, card)
     wrong = 3 if f"ecc:{card}" in host["faults"] else 0
     processes = ["    Processes : None"]
     if running:
@@ -163,10 +168,10 @@ def _queried(host: Any, card: int, pids: dict[int, list[int]]) -> list[str]:
         "    PCI",
         "        Device Id                         : 0x36862057",
         "    Memory Usage",
-        f"        Total                             : {TOTAL_MIB} MiB",
+        f"        Total                             : {total} MiB",
         "        Reserved                          : 0 MiB",
         f"        Used                              : {used} MiB",
-        f"        Free                              : {TOTAL_MIB - used} MiB",
+        f"        Free                              : {total - used} MiB",
         "    Utilization",
         f"        Xpu                               : {busy(host, card, loaded)} %",
         "    Ecc Mode",
