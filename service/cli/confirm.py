@@ -11,6 +11,7 @@ from service.cli.confirm_page import SECONDS_PER_HOUR, budget_page, confirm_page
 from service.cli.confirm_words import CATALOGUES
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import EXIT_CODE
+from service.cli.language import Lang
 from service.cli.person import user_name
 from service.cli.tables import print_table
 from service.domain.confirm import State
@@ -20,8 +21,6 @@ from service.formats.confirms import BudgetRead, ConfirmOrder, ConfirmPage, Conf
 confirms = typer.Typer(
     no_args_is_help=True, help="Confirms of suspicions: list, show, start, cancel, budget."
 )
-
-Lang = Annotated[Language, typer.Option("--lang", help="The language of the answer.")]
 
 
 @confirms.command("list")

@@ -7,6 +7,7 @@ from service.cli.columns import aligned
 from service.cli.confirm_words import CATALOGUES
 from service.cli.lines import percent, share
 from service.cli.plain import plain
+from service.cli.verdict_words import spoken
 from service.domain.confirm import Ending, State
 from service.formats.confirms import BudgetRead, ConfirmCell, ConfirmRead
 
@@ -16,7 +17,7 @@ Words = Mapping[str, str]
 
 
 def confirm_page(found: ConfirmRead, language: Language = Language.EN) -> str:
-    """Return a confirm in a language; what the service says of the why stays in its own words."""
+    """Return a confirm in a language; what people and stacks said stays in their own words."""
     words = CATALOGUES[language]
     lines = [
         words["title"].format(id=found.id, word=word(found, words)),
@@ -26,7 +27,7 @@ def confirm_page(found: ConfirmRead, language: Language = Language.EN) -> str:
             host=found.host,
             direction=words[found.direction],
         ),
-        *_why(found, words),
+        *_why(found, language),
         *_design(found, words),
         words["cost"].format(
             launches=found.spent.launches,
@@ -67,9 +68,10 @@ def hours(seconds: float) -> str:
     return f"{seconds / SECONDS_PER_HOUR:.2f}"
 
 
-def _why(found: ConfirmRead, words: Words) -> list[str]:
+def _why(found: ConfirmRead, language: Language) -> list[str]:
     """Return why it stands or ended so; what a look said has words of its own."""
-    reason = words["why"].format(reason=found.reason)
+    words = CATALOGUES[language]
+    reason = words["why"].format(reason=spoken(found.reason, language))
     if found.ended_by is not Ending.LOOK:
         return [*([words[f"by {found.ended_by}"]] if found.ended_by else []), reason]
     said = bool(found.looks) and found.looks[-1].outcome is found.outcome

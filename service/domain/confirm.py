@@ -7,9 +7,13 @@ both stacks on one host, and the size it reports is its own.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
+from itertools import chain, zip_longest
+from statistics import median
 
 from service.domain.cell import Cell
 from service.domain.metric import Metric
+from service.domain.regime import Regime, regime_of, tolerance_of
 from service.domain.verdict import Launches, Outcome
 from service.stats.change import TooFewValuesError, change_of
 from service.stats.variance import Expected
@@ -21,9 +25,17 @@ COUNTS = (2, 4, 6)
 # What looks at noise alone may say wrongly, all cells and looks of one confirm together.
 CONFIDENCE = 0.99
 
-# Words that the rule says of two stacks; any other says why it could not speak.
-SAID = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED, Outcome.INCONCLUSIVE})
+# Fewer of an event's series than this share may be there by chance: the screen lets half as many
+# be false.
+SHOWN = 0.1
 
+# What is told of a cell at a look stays told, for each look has its share of one error.
+TOLD = frozenset({Outcome.REGRESSED, Outcome.IMPROVED, Outcome.UNCHANGED})
+# Words that the rule says of two stacks; any other says why it could not speak.
+SAID = TOLD | {Outcome.INCONCLUSIVE}
+
+# The regimes that an event shows, each with the change that is usual in it, a ratio.
+Shown = Mapping[Regime, float]
 # From some positions, one drawn: all randomness comes in.
 Draw = Callable[[int], int]
 
@@ -125,6 +137,7 @@ class Suspect:
 
     evidence: in standard errors. group: which server the cell needs, cells of one share a launch.
     start_s, measure_s: seconds of a launch until the server answers, and of the cell in it.
+    change: that the screen saw, a ratio, positive is worse.
     """
 
     cell: Cell
@@ -134,11 +147,17 @@ class Suspect:
     start_s: float
     measure_s: float
     cards: int
+    change: float
+
+    @property
+    def regime(self) -> Regime:
+        """What part of serving it speaks of."""
+        return regime_of(self.metric)
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A confirm session as it is planned: cells with the one metric each is judged by.
+    """A confirm session as it is planned: cells, each with the metric that it is judged by.
 
     counts: launches of each arm at the planned looks. burn_in: launches of each arm that are
     thrown away first. each: card-seconds of one launch.
@@ -161,20 +180,62 @@ class Design:
 
 
 def chosen(suspects: Sequence[Suspect]) -> tuple[Suspect, ...]:
-    """Return the cells to measure again, the cheapest informative first.
+    """Return the cells to measure again, the cheapest informative of each regime in turn.
 
-    One server's cells alone, for a second server would be a second start-up. How much a cell tells
-    grows with the square of its evidence, as its launches needed fall with it. Each cell is judged
-    by the one metric that showed most. Returns nothing for no suspects.
+    Two causes may come with one stack, one slow in prefill and the other in decode, so each regime
+    that the event shows is measured again. One server's cells alone, for a second server would be a
+    second start-up. How much a cell tells grows with the square of its evidence, as its launches
+    needed fall with it. Of a regime a cell is judged by the one metric that showed most. Returns
+    nothing for no suspects.
     """
-    strongest: dict[Cell, Suspect] = {}
+    shown = _shown(suspects)
+    strongest: dict[tuple[Cell, Regime], Suspect] = {}
     for each in sorted(suspects, key=_by_evidence):
-        strongest.setdefault(each.cell, each)
+        if each.regime in shown:
+            strongest.setdefault((each.cell, each.regime), each)
     groups: dict[str, list[Suspect]] = {}
     for each in strongest.values():
         groups.setdefault(each.group, []).append(each)
-    ranked = [tuple(sorted(group, key=_by_worth)[:CELLS_MAX]) for group in groups.values()]
-    return max(ranked, key=_worth_of_group, default=())
+    ranked = [_in_turn(group, shown) for group in groups.values()]
+    return max(ranked, key=partial(_worth_of_group, shown=shown), default=())
+
+
+def _shown(suspects: Sequence[Suspect]) -> Shown:
+    """Return the regimes that an event shows: by more series than chance, and beyond tolerance.
+
+    Where none does, the regime that most series are of.
+    """
+    of_regime: dict[Regime, list[Suspect]] = {}
+    for each in suspects:
+        of_regime.setdefault(each.regime, []).append(each)
+    most = max(of_regime, key=lambda regime: len(of_regime[regime]), default=None)
+    found = [
+        regime
+        for regime, listed in of_regime.items()
+        if len(listed) >= SHOWN * len(suspects)
+        and median(abs(each.change) / tolerance_of(each.metric) for each in listed) >= 1
+    ]
+    regimes = found or ([] if most is None else [most])
+    return {regime: median(abs(each.change) for each in of_regime[regime]) for regime in regimes}
+
+
+def _in_turn(group: Sequence[Suspect], shown: Shown) -> tuple[Suspect, ...]:
+    """Return the best cells of one server, the regimes in turn."""
+    ranked: dict[Regime, list[Suspect]] = {}
+    for each in sorted(group, key=partial(_by_worth, shown=shown)):
+        ranked.setdefault(each.regime, []).append(each)
+    rounds = chain.from_iterable(zip_longest(*ranked.values()))
+    return tuple(each for each in rounds if each is not None)[:CELLS_MAX]
+
+
+def _worth(suspect: Suspect, shown: Shown) -> float:
+    """Return how much a cell tells: the square of its evidence for the change that is usual.
+
+    One that shows more than its regime does is mostly a noisy one, or had a bad run, and its
+    evidence is of the same share.
+    """
+    usual, change = shown[suspect.regime], abs(suspect.change)
+    return (suspect.evidence * min(1.0, usual / change if change else 1.0)) ** 2
 
 
 def design(
@@ -222,16 +283,28 @@ def due_look(counts: Sequence[int], launches: int, *, seen: int) -> int | None:
 def conclusion(outcomes: Mapping[Suspect, Outcome], *, is_last: bool) -> Outcome | None:
     """Return how a confirm ends at a look, or None where more launches are to tell.
 
-    Regressed or improved as soon as one cell is, at its own confidence. Unchanged once all are.
-    What could not be judged, as where a stack broke, ends it with that word.
+    A regime is told as soon as one of its cells is regressed or improved, at its own confidence, or
+    all are unchanged; the confirm ends once every regime is. What could not be judged, as where a
+    stack broke, ends it with that word.
     """
     found = set(outcomes.values())
+    if not is_last and found <= SAID and not _are_told(outcomes):
+        return None
     for word in Outcome:
         if word in found and word not in {Outcome.INCONCLUSIVE, Outcome.UNCHANGED}:
             return word
-    if found == {Outcome.UNCHANGED}:
-        return Outcome.UNCHANGED
-    return Outcome.INCONCLUSIVE if is_last else None
+    return Outcome.UNCHANGED if found == {Outcome.UNCHANGED} else Outcome.INCONCLUSIVE
+
+
+def _are_told(outcomes: Mapping[Suspect, Outcome]) -> bool:
+    """Return whether every regime is told."""
+    regimes: dict[Regime, set[Outcome]] = {}
+    for suspect, outcome in outcomes.items():
+        regimes.setdefault(suspect.regime, set()).add(outcome)
+    return all(
+        found & {Outcome.REGRESSED, Outcome.IMPROVED} or found == {Outcome.UNCHANGED}
+        for found in regimes.values()
+    )
 
 
 def settled(
@@ -294,20 +367,24 @@ def _by_evidence(suspect: Suspect) -> tuple[float, str, str]:
     return (-abs(suspect.evidence), suspect.cell.condition_key, suspect.metric)
 
 
-def _by_worth(suspect: Suspect) -> tuple[float, str]:
+def _by_worth(suspect: Suspect, shown: Shown) -> tuple[float, str]:
     cost = max(suspect.measure_s * suspect.cards, 1.0)
-    return (-(suspect.evidence**2) / cost, suspect.cell.condition_key)
+    return (-_worth(suspect, shown) / cost, suspect.cell.condition_key)
 
 
-def _worth_of_group(group: Sequence[Suspect]) -> float:
-    return sum(each.evidence**2 for each in group) / max(_card_s(group), 1.0)
+def _worth_of_group(group: Sequence[Suspect], shown: Shown) -> tuple[int, float]:
+    """Return how many regimes a server shows, and what the least told of them gets for its cost."""
+    told: dict[Regime, float] = {}
+    for each in group:
+        told[each.regime] = told.get(each.regime, 0.0) + _worth(each, shown)
+    return len(told), min(told.values(), default=0.0) / max(_card_s(group), 1.0)
 
 
 def _card_s(cells: Sequence[Suspect]) -> float:
     """Return the card-seconds of one launch of some cells."""
     if not cells:
         return 0.0
-    measure_s = sum(each.measure_s for each in cells)
+    measure_s = sum({each.cell: each.measure_s for each in cells}.values())
     return (max(each.start_s for each in cells) + measure_s) * max(each.cards for each in cells)
 
 

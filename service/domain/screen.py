@@ -4,13 +4,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import MappingProxyType
 
 import numpy as np
 
 from service.domain.event import Event, Moved, host_of, joined
-from service.domain.metric import Better, metric_named
-from service.domain.policy import Policy
+from service.domain.metric import Better
+from service.domain.regime import Regime, regime_of, tolerance_of
 from service.stats import pool as rows
 from service.stats import screen as scan
 from service.stats.detectable import smallest_detectable
@@ -20,12 +19,12 @@ from service.stats.levels import CENTER, SCALE, Floats
 
 # A change of a quarter of what is accepted of a metric is not worth anybody's time.
 SHARE_OF_TOLERANCE = 0.25
-# The tolerance of a quantity that is none of ours.
-OTHER_TOLERANCE = 0.03
 # Of the cells listed in an event, so many may be there by chance.
 FALSE_SHARE = 0.05
 # Fewer series than this are not pooled.
 FEWEST_POOLED = 3
+# The group of all series.
+EVERY = "all"
 # The evidence that alarms for one group of series where the run of a change is known: about one
 # night in a thousand is suspected by chance, all groups together.
 AT_KNOWN_CHANGE = 3.3
@@ -36,27 +35,6 @@ class Answer(StrEnum):
 
     NO_ALARM = "no alarm"
     SUSPECT = "suspect"
-
-
-class Regime(StrEnum):
-    """What part of serving a metric speaks of; throughput and TPOT are nearly one quantity."""
-
-    PREFILL = "prefill"
-    DECODE = "decode"
-    CAPACITY = "capacity"
-    OTHER = "other"
-
-
-REGIMES = MappingProxyType(
-    {
-        "ttft": Regime.PREFILL,
-        "tpot": Regime.DECODE,
-        "itl": Regime.DECODE,
-        "throughput": Regime.DECODE,
-        "kv": Regime.CAPACITY,
-        "hbm": Regime.CAPACITY,
-    }
-)
 
 
 class ValuesError(ValueError):
@@ -86,7 +64,7 @@ class Watched:
 class Watch:
     """The state of the screen over series that are measured together, run by run.
 
-    runs: how many there have been. events: those of the last scan.LATEST runs.
+    runs: how many there have been. events: those whose change lies in the runs that are kept.
     """
 
     series: tuple[Watched, ...]
@@ -112,23 +90,9 @@ class _Candidate:
     newest: Newest | None = None
 
 
-def tolerance_of(metric: str) -> float:
-    """Return the tolerance of a metric by its name, also where the name is none of ours."""
-    try:
-        return Policy().tolerance_of(metric_named(metric))
-    except LookupError:
-        return OTHER_TOLERANCE
-
-
 def least_of(metric: str) -> float:
     """Return the smallest change of a metric that matters, as a ratio."""
     return SHARE_OF_TOLERANCE * tolerance_of(metric)
-
-
-def regime_of(metric: str) -> Regime:
-    """Return the part of serving a metric speaks of, by its name."""
-    name = metric.lower()
-    return next((regime for word, regime in REGIMES.items() if word in name), Regime.OTHER)
 
 
 def watch(series: Iterable[Watched]) -> Watch:
@@ -139,12 +103,12 @@ def watch(series: Iterable[Watched]) -> Watch:
     """
     watched = tuple(series)
     regimes = [regime_of(each.metric) for each in watched]
-    groups = {"all": [True] * len(watched)}
+    groups = {EVERY: [True] * len(watched)}
     groups |= {one: [each is one for each in regimes] for one in Regime}
     kept = {
         name: members
         for name, members in groups.items()
-        if sum(members) >= FEWEST_POOLED and (name == "all" or not all(members))
+        if sum(members) >= FEWEST_POOLED and (name == EVERY or not all(members))
     }
     pool = rows.begin(np.array([*kept.values()])) if kept else None
     return Watch(watched, scan.begin(len(watched)), pool, tuple(map(str, kept)))
@@ -229,24 +193,30 @@ def _pooled(watched: Watch) -> list[_Candidate]:
 
 
 def _at_known_change(watched: Watch) -> list[_Candidate]:
-    """Return the groups that move with the newest run, which is the first of another stack."""
+    """Return the groups that move with the newest run, which is the first of another stack.
+
+    Where regimes do by themselves the sum of all series tells nothing more, and would list series
+    of the others that had a bad run.
+    """
     if watched.pool is None:
         return []
-    newest = newest_of(watched.pool, rows=watched.runs)
+    changes = [watched.runs - event.change_run for event in watched.events]
+    newest = newest_of(watched.pool, rows=watched.runs, changes=changes)
     if newest is None:
         return []
     least = math.sqrt(AT_KNOWN_CHANGE**2 + 2 * math.log(len(watched.pooled)))
-    return [
+    found = [
         _Candidate(name, 1, bool(strength > 0), abs(strength), newest=newest)
         for name, strength in zip(watched.pooled, newest.groups.tolist(), strict=True)
         if abs(strength) >= least
     ]
+    return [each for each in found if each.trigger != EVERY] or found
 
 
 def _with_events(
     watched: Watch, evidence: Floats, candidates: list[_Candidate], missing: np.ndarray
 ) -> tuple[Watch, tuple[Event, ...]]:
-    events = tuple(e for e in watched.events if watched.runs - e.seen <= scan.LATEST)
+    events = tuple(e for e in watched.events if watched.runs - e.change_run < scan.KEPT)
     new: list[Event] = []
     steps: dict[int, scan.Step] = {}
     for candidate in sorted(candidates, key=lambda each: -each.strength):

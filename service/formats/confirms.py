@@ -82,7 +82,8 @@ class ConfirmRead(Message):
     session_id: null where no launch was begun. interleaved: false where canary and control hosts
     spoke, before and after. counts: launches of each arm at the looks planned. burn_in: launches
     of each arm thrown away first. confidence: all cells and looks together. reason: why it waits,
-    what it does, or why it ended so. cells: as of the newest look.
+    what it does, or why it ended so; reason_zh: the same in Chinese, what people and stacks said as
+    it is. cells: as of the newest look.
     """
 
     id: UUID
@@ -99,6 +100,7 @@ class ConfirmRead(Message):
     outcome: Outcome | None
     ended_by: Ending | None
     reason: str
+    reason_zh: str = ""
     interleaved: bool
     counts: tuple[PositiveInt, ...]
     burn_in: NonNegativeInt

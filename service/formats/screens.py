@@ -6,7 +6,8 @@ from typing import Literal, Self
 
 from service.domain.event import Event, Moved
 from service.domain.metric import Better
-from service.domain.screen import Answer, Watch, Watched, smallest_effects, tolerance_of
+from service.domain.regime import tolerance_of
+from service.domain.screen import Answer, Watch, Watched, smallest_effects
 from service.formats.messages import Message
 from service.formats.series_files import Table
 

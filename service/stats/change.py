@@ -10,10 +10,10 @@ from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv, ndtr, stdtrit
 
 from service.stats.expected_change import LUCK_FROM_HISTORY, Past, expected_change
 from service.stats.interval import Interval
+from service.stats.special import gammaincinv, ndtr, stdtrit
 from service.stats.variance import Expected
 
 # Spread below this is what rounding leaves of equal logarithms, not spread.

@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from scipy.special import stdtrit
-
 from service.stats.change import Change, TooFewValuesError, Unit, ValueNotPositiveError
 from service.stats.interval import Interval
+from service.stats.special import stdtrit
 
 # Fewer launches of an arm say nothing of how much launches differ.
 LEAST_LAUNCHES = 3

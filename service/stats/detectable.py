@@ -1,10 +1,10 @@
 """The smallest change that a scan could have seen."""
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from service.stats.levels import COUNT, NARROW, NARROW_CLIP, PERSISTENCE, SCALE, Floats
 from service.stats.screen import LATEST, standard_error
+from service.stats.special import ndtr, ndtri
 
 # Shifts in scales, and what clipping leaves of their mean where runs are normal about them.
 _SHIFTS = np.linspace(0.0, 4.0, 401)

@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from service.stats.levels import Floats
+from service.stats.special import ndtr
 
 
 def discoveries(evidence: Floats, *, false_share: float) -> NDArray[np.bool_]:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, harmonic_mean
 
-from scipy.special import stdtrit
-
 from service.stats.location import location, price
+from service.stats.special import stdtrit
 from service.stats.variance import Expected
 
 LUCK_FROM_HISTORY = (

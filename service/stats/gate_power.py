@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from service.stats.expected_change import HISTORY_FREEDOM, TAIL_FREEDOM
 from service.stats.location import price
+from service.stats.special import stdtrit
 from service.stats.variance import Expected
 
 # Enough paths for a chance to be right within a point.

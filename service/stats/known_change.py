@@ -1,5 +1,6 @@
 """A test for a change at one known run: the newest row of many series against those before it."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,29 +41,40 @@ class Newest:
     scales: Floats
 
 
-def newest_of(pool: Pool, *, rows: int) -> Newest | None:
+def newest_of(pool: Pool, *, rows: int, changes: Collection[int] = ()) -> Newest | None:
     """Return the evidence that the newest row begins a new level, or None with too few rows.
 
     Where the run of a change is known, one row is enough, and it is held to no other runs that it
     could have been. A row's sum is that of its series' clipped residuals, weighed by 1 / scale. Its
     variance is that of the sums of all rows before, each about the level it was part of, so
-    whatever luck series share is in it; with n rows behind it the ratio is Student's t on n - 1
-    degrees of freedom. The level before the row is known from the m rows since the last change,
-    so the variance grows by 1 + 1 / m; the spread is kept from before it: a screen that has just
-    seen a change is not blind to the next.
+    whatever luck series share is in it; with n rows of k levels behind it the ratio is Student's t
+    on n - k degrees of freedom. The level before the row is known from the m rows since the last
+    change, so the variance grows by 1 + 1 / m; the spread is kept from before it: a screen that has
+    just seen a change, or several, is not blind to the next.
 
-    pool: with the newest row in it. rows: all that were seen, the newest included.
+    pool: with the newest row in it. rows: all that were seen, the newest included. changes: how
+    many rows ago, that one and the newest included, each earlier change began.
     """
-    count = min(rows, KEPT) - 1
-    since = min(pool.age - 1, count, WINDOW)
-    if min(count, WINDOW) < FEWEST_ROWS or since < 1:
+    count = min(rows - 1, KEPT - 1, WINDOW)
+    since = min(pool.age - 1, count)
+    if count < FEWEST_ROWS or since < 1:
         return None
-    past = pool.recent[:, KEPT - 1 - min(count, WINDOW) : KEPT - 1]
-    center, scale, residual = _about_levels(past, since)
-    newest = (pool.recent[:, -1] - center) / scale
+    past = pool.recent[:, KEPT - 1 - count : KEPT - 1]
+    last = count - since
+    begins = {count + 1 - back for back in changes}
+    levels = np.split(
+        past, sorted({begin for begin in (*begins, last) if 0 < begin <= last}), axis=1
+    )
+    freedom = count - len(levels)
+    if freedom < FEWEST_ROWS - 2:
+        return None
+    centers = [_center(level) for level in levels]
+    centered = [level - center[:, None] for level, center in zip(levels, centers, strict=True)]
+    scale = _scale(centered)
+    residual = np.hstack(centered) / scale[:, None]
+    newest = (pool.recent[:, -1] - centers[-1]) / scale
     weights = pool.groups / np.maximum(scale, QUIETEST)
     sums = weights @ clipped(residual, NARROW_CLIP)
-    freedom = past.shape[1] - 1
     variance = np.vecdot(sums, sums) / freedom * (1 + 1 / since)
     ratio = weights @ clipped(newest, NARROW_CLIP) / np.sqrt(variance)
     return Newest(
@@ -103,17 +115,20 @@ def moved_with(
     return listed
 
 
-def _about_levels(past: Floats, since: int) -> tuple[Floats, Floats, Floats]:
-    """Return the present level's centers, the scales, and past residuals about their own levels."""
-    earlier, present = past[:, :-since], past[:, -since:]
-    longer = levels_of(earlier if earlier.shape[1] > since else present)
-    scale = longer[SCALE]
-    center = levels_of(present)[CENTER] if since >= FEWEST_RUNS else np.median(present, axis=1)
-    residual = (present - center[:, None]) / scale[:, None]
-    if earlier.shape[1] >= FEWEST_RUNS:
-        before = levels_of(earlier)[CENTER]
-        residual = np.hstack(((earlier - before[:, None]) / scale[:, None], residual))
-    return center, scale, residual
+def _center(level: Floats) -> Floats:
+    """Return where the rows of one level lie, series by series."""
+    if level.shape[1] >= FEWEST_RUNS:
+        found: Floats = levels_of(level)[CENTER]
+        return found
+    return np.median(level, axis=1)
+
+
+def _scale(centered: Sequence[Floats]) -> Floats:
+    """Return each series' scale about its levels; of a short level hardly anything is left."""
+    longest = max(level.shape[1] for level in centered)
+    told = [level for level in centered if level.shape[1] >= min(FEWEST_RUNS, longest)]
+    found: Floats = levels_of(np.hstack(told))[SCALE]
+    return found
 
 
 def _normal(ratio: Floats, freedom: int) -> Floats:

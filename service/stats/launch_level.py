@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from scipy.special import stdtrit
-
 from service.stats.interval import Interval
+from service.stats.special import stdtrit
 
 
 def level_of(values: Sequence[float], *, confidence: float) -> Interval:

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv, ndtr, stdtrit
 
 from service.stats.expected_change import HISTORY_FREEDOM, TAIL_FREEDOM
 from service.stats.location import price
+from service.stats.special import gammaincinv, ndtr, stdtrit
 from service.stats.variance import Expected
 
 # As many launches an arm, and repeats a launch, as are looked at.

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+
+from service.stats.special import brentq, ndtr, ndtri
 
 # The error that is spent until a share t of the evidence is in goes with t to this power: between
 # Pocock's looks, which are all alike, and O'Brien and Fleming's, of which the first hardly counts.

@@ -87,6 +87,26 @@ def of_conditions(
     return found
 
 
+def answers_under(session: ReadSession, keys: Collection[str]) -> Mapping[SeriesKey, Answer]:
+    """Return what the screen last answered in each series under some conditions."""
+    wanted = sorted(set(keys))
+    found: dict[SeriesKey, Answer] = {}
+    for begin in range(0, len(wanted), BATCH):
+        some = ScreenRow.condition_key.in_(wanted[begin : begin + BATCH])
+        columns = (
+            ScreenRow.condition_key,
+            ScreenRow.protocol_key,
+            ScreenRow.metric,
+            ScreenRow.host,
+            ScreenRow.answer,
+        )
+        for row in session.execute(select(*columns).where(some)):
+            condition_key, protocol_key, metric, host, answer = row
+            series = SeriesKey(Cell(condition_key, protocol_key), metric, host)
+            found[series] = Answer(answer)
+    return found
+
+
 def page(
     session: ReadSession, wanted: ScreenFilter, *, after: Sequence[str] | None, limit: int
 ) -> Sequence[StoredScreen]:

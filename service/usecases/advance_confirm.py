@@ -168,6 +168,7 @@ def _again(job: StoredJob, ordinal: int, chip: str) -> NewJob:
         pool=job.pool,
         chip=chip,
         cards=int(job.launch["cards"]),
+        occupancy=job.occupancy,
         stack_key=job.stack_key,
         launch=dict(job.launch),
         cells=job.cells,

@@ -1,5 +1,6 @@
 """Conclude a confirm: keep its word and its cost, and open or join the incident it stands for."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -8,6 +9,7 @@ from service.domain.audit import Act, Entry, Noun
 from service.domain.confirm import Ending, State, word_of
 from service.domain.incident import Direction, Incident, IncidentCell, is_of_change
 from service.domain.notification import NotificationKind
+from service.domain.regime import Regime, regime_of
 from service.domain.verdict import Outcome
 from service.formats.confirms import ConfirmCell
 from service.store import audits, confirms, incidents, jobs
@@ -21,6 +23,8 @@ from service.usecases.read_events import read_event
 from service.usecases.triage_incident import listed_of_event
 from service.usecases.verify_fixes import KUNLINE
 
+# Of so many regimes an incident is named after all of them.
+SEVERAL = 2
 # As many open incidents as are looked through for one of the same change.
 OPEN_MAX = 1_000
 
@@ -64,7 +68,7 @@ def _incident(session: WriteSession, confirm: StoredConfirm, now: datetime) -> U
     worse = [each for each in evidence if each is not None]
     why = f"confirm {confirm.id} says regressed"
     known = _known(session, confirm)
-    fresh = known or _new(session, confirm, now)
+    fresh = known or _new(session, confirm, worse, now)
     if known is None:
         incidents.keep(session, fresh, [])
     _note(session, fresh, Act.OPEN if known is None else Act.CONFIRM, why, now)
@@ -93,11 +97,17 @@ def _known(session: WriteSession, confirm: StoredConfirm) -> Incident | None:
     return alike[-1] if alike else None
 
 
-def _new(session: WriteSession, confirm: StoredConfirm, now: datetime) -> Incident:
+def _new(
+    session: WriteSession, confirm: StoredConfirm, worse: Sequence[IncidentCell], now: datetime
+) -> Incident:
+    """Return a new incident, named after what alarmed, or after the regimes that are worse."""
     title, seen_at = f"worse on {confirm.host}", confirm.asked_at
+    regimes = {regime_of(each.metric) for each in worse}
     try:
         event = read_event(session, confirm.event_id).event
-        title, seen_at = f"{event.trigger} worse since {event.stack_name}", event.seen_at
+        what = " and ".join(each for each in Regime if each in regimes)
+        named = event.trigger if len(regimes) < SEVERAL else what
+        title, seen_at = f"{named} worse since {event.stack_name}", event.seen_at
     except UnknownEventError:
         # Runs were withdrawn since, and the screen tells another story; the launches stand.
         pass

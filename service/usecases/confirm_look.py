@@ -7,8 +7,8 @@ from functools import partial
 
 from service.domain.cell import Cell
 from service.domain.comparison import Obstacle
+from service.domain.confirm import TOLD, Suspect, conclusion, settled
 from service.domain.confirm import Arm as Side
-from service.domain.confirm import Suspect, conclusion, settled
 from service.domain.metric import metric_named
 from service.domain.policy import Policy
 from service.domain.verdict import Outcome
@@ -20,7 +20,7 @@ from service.store import sessions, stacks
 from service.store.confirms import StoredConfirm
 from service.store.database import ReadSession
 from service.store.runs import StoredRun
-from service.usecases.confirm_content import cell_of
+from service.usecases.confirm_content import cell_of, looks_of
 from service.usecases.confirm_launches import Progress
 from service.usecases.history import expected_of_pairs
 from service.usecases.judge_session import policy_of
@@ -39,14 +39,17 @@ def look_at_confirm(
     """Return what a look says after so many usable launches of each stack; later ones are not seen.
 
     Each cell is judged by the metric that it was chosen for, and by launches of this confirm alone.
+    What an earlier look told of it stays, with the launches that it was told by.
     """
     content = progress.content
     pairs = _pairs(session, confirm, progress, count)
     policy = _policy(session, confirm, content.looks.confidence_at(count))
     stored = load(session, pairs)
     expected = expected_of_pairs(session, pairs)
+    told = _told(confirm)
     found = [
-        _cell(
+        told.get((cell_of(named), named.metric))
+        or _cell(
             named,
             pair,
             compared(pair, stored, policy=policy, expected=known),
@@ -61,6 +64,17 @@ def look_at_confirm(
         outcome=conclusion(_outcomes(found), is_last=count == content.counts[-1]),
         cells=tuple(found),
     )
+
+
+def _told(confirm: StoredConfirm) -> Mapping[tuple[Cell, str], ConfirmCell]:
+    """Return the cells that the look before has told, each by its metric."""
+    before = looks_of(confirm)[-1:]
+    return {
+        (cell_of(each), each.metric): each
+        for look in before
+        for each in look.cells
+        if each.verdict is not None and each.verdict.outcome in TOLD
+    }
 
 
 def _policy(session: ReadSession, confirm: StoredConfirm, confidence: float) -> Policy:
@@ -144,4 +158,4 @@ def _outcomes(found: Sequence[ConfirmCell]) -> Mapping[Suspect, Outcome]:
 
 
 def _suspect(cell: ConfirmCell) -> Suspect:
-    return Suspect(cell_of(cell), cell.metric, cell.evidence, "", 0.0, 0.0, 1)
+    return Suspect(cell_of(cell), cell.metric, cell.evidence, "", 0.0, 0.0, 1, cell.suspected)

@@ -28,8 +28,9 @@ def order_of(
 ) -> SessionOrder:
     """Return the session of a confirm, bound to the host that the suspicion is of.
 
-    Both arms of a block measure the same seeds in the same order; seeds turn from block to block.
-    Tolerances and limits are those that the candidate was measured with.
+    A cell that is judged by two metrics is measured once. Both arms of a block measure the same
+    seeds in the same order; seeds turn from block to block. Tolerances and limits are those that
+    the candidate was measured with.
     """
     first = found[0]
     candidate = sessions.read(session, first.candidate.session_id)
@@ -49,7 +50,7 @@ def order_of(
         clients=tuple({each.name: each for each in (*before.clients, *asked.clients)}.values()),
         conditions=tuple(map(KeyedCondition.of, conditions.by_key(session, keys).values())),
         protocols=tuple(map(KeyedProtocol.of, protocols.by_key(session, measured).values())),
-        launches=_launches(planned, found, draw),
+        launches=_launches(planned, [*{each.suspect.cell: each for each in found}.values()], draw),
         policy=asked.policy,
         limits=asked.limits,
         baseline_stack_key=confirm.baseline_stack_key,

@@ -8,7 +8,8 @@ from service.domain.cell import Cell
 from service.domain.confirm import Suspect
 from service.domain.key import content_key
 from service.domain.metric import METRICS
-from service.domain.screen import regime_of
+from service.domain.regime import regime_of
+from service.domain.screen import EVERY
 from service.formats.orders import CellOrder, LaunchOrder
 from service.store import events, jobs, launches, looks, runs
 from service.store.database import ReadSession
@@ -22,8 +23,6 @@ from service.usecases.sides import JUDGED
 # As many runs of each stack, and listed series, as are looked through.
 RUNS = 5_000
 SERIES = 500
-# The group of all series, as the screen names it.
-EVERY = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,9 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Measurable:
-    """A suspect that both stacks were measured in. change: the screen's, positive is worse."""
+    """A suspect that both stacks were measured in, and how."""
 
     suspect: Suspect
-    change: float
     baseline: Ordered
     candidate: Ordered
 
@@ -60,8 +58,8 @@ def measurable(
     """
     moved = _listed(session, event) or _of_group(session, event)
     keys = {each.series.cell.condition_key for each in moved}
-    before = _ordered(session, baseline, keys, event.host)
-    after = _ordered(session, candidate, keys, event.host)
+    before = last_ordered(session, baseline, keys, event.host)
+    after = last_ordered(session, candidate, keys, event.host)
     found = (
         _measurable(each, before[each.series.cell], after[each.series.cell])
         for each in moved
@@ -117,8 +115,8 @@ def _measurable(moved: StoredMoved, before: Ordered, after: Ordered) -> Measurab
             start_s=max(before.start_s, after.start_s),
             measure_s=max(before.measure_s, after.measure_s),
             cards=max(before.launch.cards, after.launch.cards),
+            change=METRICS[moved.series.metric].worsening(moved.change),
         ),
-        change=METRICS[moved.series.metric].worsening(moved.change),
         baseline=before,
         candidate=after,
     )
@@ -129,7 +127,7 @@ def _server(launch: LaunchOrder) -> Mapping[str, object]:
     return launch.model_dump(mode="json", exclude={"cells"})
 
 
-def _ordered(
+def last_ordered(
     session: ReadSession, stack_key: str, condition_keys: Collection[str], host: str
 ) -> Mapping[Cell, Ordered]:
     """Return how a stack was last measured in each cell of some conditions on a host."""

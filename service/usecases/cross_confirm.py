@@ -100,7 +100,7 @@ def _cell(crossed: CrossedCell, of: Measurable, shown: str) -> ConfirmCell:
         title=shown,
         metric=suspect.metric,
         evidence=suspect.evidence,
-        suspected=of.change,
+        suspected=suspect.change,
         verdict=VerdictRead.of(verdict),
         baseline_launches=_launches(arms.before, arms.held_before),
         candidate_launches=_launches(arms.after, arms.held_after),

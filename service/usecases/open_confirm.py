@@ -154,7 +154,7 @@ def _within_budget(
     except rules.OverBudgetError as error:
         never = not own.covers(error.needed)
         return _over_budget(session, waiting, str(error), is_own=never, now=now)
-    return _begin(session, waiting, _planned(session, content, planned, found), found, planned, now)
+    return _begin(session, waiting, _planned(session, content, planned), found, planned, now)
 
 
 def _own_left(session: ReadSession, waiting: StoredConfirm, budget: Budget) -> Cost:
@@ -186,10 +186,7 @@ def _is_cold(session: ReadSession, waiting: StoredConfirm, now: datetime) -> boo
     return any(now - started[key] > WARM if key in started else True for key in both)
 
 
-def _planned(
-    session: ReadSession, content: ConfirmContent, planned: Design, found: Sequence[Measurable]
-) -> ConfirmContent:
-    change = {each.suspect: each.change for each in found}
+def _planned(session: ReadSession, content: ConfirmContent, planned: Design) -> ConfirmContent:
     keys = {suspect.cell.condition_key for suspect in planned.suspects}
     titles = {key: title(under) for key, under in conditions.by_key(session, keys).items()}
     cells = tuple(
@@ -199,7 +196,7 @@ def _planned(
             title=titles[suspect.cell.condition_key],
             metric=suspect.metric,
             evidence=suspect.evidence,
-            suspected=change[suspect],
+            suspected=suspect.change,
         )
         for suspect in planned.suspects
     )

@@ -19,6 +19,7 @@ from service.domain.confirm import (
     CELLS_MAX,
     CONFIDENCE,
     EACH,
+    TOLD,
     Design,
     Suspect,
     conclusion,
@@ -27,8 +28,9 @@ from service.domain.confirm import (
 )
 from service.domain.metric import metric_named
 from service.domain.noise import prior_of
-from service.domain.screen import tolerance_of
-from service.domain.verdict import Outcome, Terms, judge_samples
+from service.domain.regime import tolerance_of
+from service.domain.verdict import Launches, Outcome, judge
+from service.stats.change import TooFewValuesError, change_of
 from service.stats.sequential import Looks
 from service.stats.variance import Components, Estimate, Expected, shrunk
 from tests.bench.attribution import Noise, Random, bounds, noise_of, say, told
@@ -120,11 +122,12 @@ def confirm(random: Random, ended: Ended, size: float, history: History) -> None
         suspect: _known(random, noises[suspect], suspect, history) for suspect in planned.suspects
     }
     looks = Looks(planned.counts, planned.confidence)
+    outcomes: dict[Suspect, Outcome] = {}
     for count in planned.counts:
-        outcomes = {
-            suspect: _outcome(suspect, arms[suspect], count, known[suspect], looks)
-            for suspect in planned.suspects
-        }
+        for suspect in planned.suspects:
+            if outcomes.get(suspect) not in TOLD:
+                arms_of = arms[suspect]
+                outcomes[suspect] = outcome_at(suspect, arms_of, count, known[suspect], looks)
         word = conclusion(outcomes, is_last=count == planned.counts[-1])
         if word is not None:
             ended.words[word] = ended.words.get(word, 0) + 1
@@ -153,24 +156,28 @@ def _arms(
     return noise.arm(random, most, 1.0), noise.arm(random, most, 1.0 + worse)
 
 
-def _outcome(
+def outcome_at(
     suspect: Suspect,
-    arms: tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]],
+    arms: Sequence[Launches],
     count: int,
     expected: Expected | None,
     looks: Looks,
 ) -> Outcome:
-    terms = Terms(1, looks.confidence_at(count), expected)
+    """Return what a look says of a cell, by the rule alone: levels and power nobody asks for."""
+    metric, tolerance = metric_named(suspect.metric), tolerance_of(suspect.metric)
     first, second = (arm[:count] for arm in arms)
-    tolerance = tolerance_of(suspect.metric)
-    metric = metric_named(suspect.metric)
-    found = judge_samples(metric, first, second, tolerance=tolerance, terms=terms).outcome
+    try:
+        confidence = looks.confidence_at(count)
+        change = change_of(first, second, confidence=confidence, expected=expected)
+    except TooFewValuesError:
+        return Outcome.INCONCLUSIVE
+    found = judge(metric, change.interval, tolerance=tolerance).outcome
     return settled(metric, found, first, second, expected=expected)
 
 
 def _suspect(place: int) -> Suspect:
     metric = METRICS[place % len(METRICS)]
-    return Suspect(Cell(str(place), ""), metric, 5.0, "one", START_S, MEASURE_S, 1)
+    return Suspect(Cell(str(place), ""), metric, 5.0, "one", START_S, MEASURE_S, 1, 0.1)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def test_the_command_line_says_what_came_of_it_in_both_languages(
     assert (begun[0], before[0], shown[0], chinese[0]) == (0, 4, 3, 3)
     assert f"confirm {confirm_id}: REGRESSED" in shown[1]
     assert "at least one cell is surely worse" in shown[1]
-    assert f"复测确认 {confirm_id}：劣化" in chinese[1]
+    assert f"复测确认 {confirm_id}：退化" in chinese[1]
     assert confirm_id in listed[1]
     assert "night: 48 launches and 16.00 card-hours" in budget[1]
 

@@ -1,6 +1,7 @@
 """Confirms: a suspicion measured again on both stacks, up to its one incident."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -11,10 +12,12 @@ from service.domain.job import JobState
 from service.domain.verdict import Outcome
 from service.formats.baselines import BaselinePin
 from service.formats.events import EventRead
+from service.store import confirms
 from service.store.database import reading, writing
 from service.store.events import EventFilter
 from service.usecases.cancel_confirm import cancel_confirm
 from service.usecases.confirm_budget import read_budget
+from service.usecases.confirm_content import content_of
 from service.usecases.move_baseline import FrozenBaselineError
 from service.usecases.pin_baseline import pin_baseline
 from service.usecases.read_events import list_events
@@ -22,10 +25,12 @@ from service.usecases.read_incidents import read_incident, read_record
 from tests.integration import builders, path
 from tests.integration.confirming import (
     BUDGET,
+    SLOWER,
     after,
     asked,
     confirms_of,
     cost,
+    do_job,
     incidents_of,
     measured,
     read,
@@ -74,6 +79,37 @@ def test_its_incident_freezes_the_baseline_of_its_cells_and_shows_the_confirm(
     with reading(engine) as session:
         detail = read_incident(session, incident.id)
     assert [each.outcome for each in detail.confirms] == [Outcome.REGRESSED]
+
+
+def prefill_as_well(engine: Engine, confirm_id: UUID) -> None:
+    """Judge the first cell of a confirm by its time to the first token beside."""
+    with writing(engine) as session:
+        found = confirms.read(session, confirm_id)
+        content = content_of(found)
+        more = content.cells[0].model_copy(update={"metric": "ttft_p50"})
+        cells = content.model_copy(update={"cells": (*content.cells, more)})
+        confirms.change(session, replace(found, content=cells.model_dump(mode="json")))
+
+
+def test_a_regime_that_is_told_later_is_waited_for_and_what_was_told_stays(
+    engine: Engine, event: EventRead
+) -> None:
+    prefill_as_well(engine, asked(engine, event.id, now=after(event)).id)
+    runner = builders.claim("h1", host="h1", incarnation=UUID(int=99))
+    odd = iter((1.0, 0.9, 1.2))
+    while (job := path.claim(engine, runner, now=after(event))) is not None:
+        is_slow = job.stack.stack.name == event.seen_stack_name
+        # After the burn-in the first two launches of the candidate tell nothing of prefill.
+        luck = next(odd, 1.2) if is_slow else 1.0
+        do_job(engine, job, SLOWER if is_slow else 1.0, ttft=luck, now=after(event))
+
+    (confirm,), (incident,) = confirms_of(engine), incidents_of(engine)
+    assert confirm.outcome is Outcome.REGRESSED
+    launches = {each.metric: each.baseline_launches for each in confirm.cells}
+    assert launches["output_throughput"] == 2 < launches["ttft_p50"]
+    assert confirm.spent.launches > 2 * 2
+    assert {cell.metric for cell in incident.cells if cell.low is not None} == {*launches}
+    assert incident.title.startswith("prefill and decode worse since ")
 
 
 def test_equal_stacks_are_unchanged_open_nothing_and_count_against_the_screen(

@@ -29,8 +29,16 @@ PLENTY = Cost(100, 1e6)
 SAME, WORSE, OPEN = Outcome.UNCHANGED, Outcome.REGRESSED, Outcome.INCONCLUSIVE
 
 
-def suspect(name: str, *, evidence: float = 5.0, group: str = "one", cost: float = 60.0) -> Suspect:
-    return Suspect(Cell(name, "p"), "tpot_p50", evidence, group, 100.0, cost, 1)
+def suspect(
+    name: str,
+    *,
+    metric: str = "tpot_p50",
+    evidence: float = 5.0,
+    group: str = "one",
+    cost: float = 60.0,
+    change: float = 0.1,
+) -> Suspect:
+    return Suspect(Cell(name, "p"), metric, evidence, group, 100.0, cost, 1, change)
 
 
 def test_the_cheapest_cells_of_equal_evidence_come_first() -> None:
@@ -39,11 +47,66 @@ def test_the_cheapest_cells_of_equal_evidence_come_first() -> None:
     assert [each.cell.condition_key for each in found] == ["cheap", "dear"]
 
 
-def test_a_cell_is_judged_by_the_metric_that_showed_most() -> None:
-    weak = Suspect(Cell("a", "p"), "ttft_p50", 4.0, "one", 1.0, 1.0, 1)
-    strong = Suspect(Cell("a", "p"), "tpot_p50", -8.0, "one", 1.0, 1.0, 1)
+def test_of_a_regime_a_cell_is_judged_by_the_metric_that_showed_most() -> None:
+    weak = suspect("a", metric="output_throughput", evidence=4.0)
+    strong = suspect("a", evidence=-8.0)
 
     assert chosen([weak, strong]) == (strong,)
+
+
+def test_a_cell_that_shows_far_more_than_is_usual_is_not_the_first_choice() -> None:
+    quiet = [suspect(f"c{n}", change=0.06) for n in range(3)]
+
+    found = chosen([suspect("a bad run", evidence=5.5, change=0.5), *quiet])
+
+    assert [each.cell.condition_key for each in found] == ["c0", "c1", "c2", "a bad run"]
+
+
+def test_each_regime_that_an_event_shows_is_measured_again() -> None:
+    decode = [suspect(f"c{n}", evidence=9.0) for n in range(CELLS_MAX + 3)]
+    prefill = [suspect(f"c{n}", metric="ttft_p50", evidence=4.0) for n in range(3)]
+
+    found = chosen([*decode, *prefill])
+
+    assert [each.metric for each in found] == ["tpot_p50", "ttft_p50"] * (CELLS_MAX // 2)
+
+
+@pytest.mark.parametrize(
+    "few",
+    [
+        pytest.param([suspect("a", metric="ttft_p50")], id="one in twenty, as may be by chance"),
+        pytest.param(
+            [suspect(f"a{n}", metric="ttft_p50", change=0.02) for n in range(9)],
+            id="many, and less than their tolerance",
+        ),
+    ],
+)
+def test_a_regime_that_hardly_moved_is_not_waited_for(few: Sequence[Suspect]) -> None:
+    found = chosen([*few, *(suspect(f"c{n}", evidence=3.0) for n in range(19))])
+
+    assert {each.metric for each in found} == {"tpot_p50"}
+
+
+def test_where_everything_moved_little_the_regime_of_most_series_is_measured() -> None:
+    little = [suspect(f"c{n}", change=0.001) for n in range(3)]
+
+    found = chosen([*little, suspect("x", metric="ttft_p50", change=0.001)])
+
+    assert {each.metric for each in found} == {"tpot_p50"}
+
+
+def test_a_server_that_shows_both_regimes_is_worth_a_dearer_launch() -> None:
+    alone = [suspect(f"c{n}", evidence=9.0, group="one", cost=10.0) for n in range(4)]
+    both = [suspect("d", group="two"), suspect("d", metric="ttft_p50", group="two")]
+
+    assert {each.group for each in chosen([*alone, *both])} == {"two"}
+
+
+def test_a_cell_that_is_judged_by_two_metrics_is_measured_once() -> None:
+    one = design([suspect("a")], left=PLENTY, cold_caches=False)
+    two = [suspect("a"), suspect("a", metric="ttft_p50")]
+
+    assert design(two, left=PLENTY, cold_caches=False).each == one.each
 
 
 def test_the_cells_of_one_server_are_measured_and_not_too_many() -> None:
@@ -107,6 +170,26 @@ def test_a_look_ends_a_confirm_or_asks_for_more(
     outcomes: Sequence[Outcome], is_last: bool, ends: Outcome | None
 ) -> None:
     found = {suspect(str(at)): outcome for at, outcome in enumerate(outcomes)}
+
+    assert conclusion(found, is_last=is_last) is ends
+
+
+@pytest.mark.parametrize(
+    ("decode", "prefill", "is_last", "ends"),
+    [
+        pytest.param(WORSE, OPEN, False, None, id="the other regime is open"),
+        pytest.param(WORSE, OPEN, True, WORSE, id="it stays open"),
+        pytest.param(WORSE, SAME, False, WORSE, id="it is unchanged"),
+        pytest.param(WORSE, Outcome.IMPROVED, False, WORSE, id="it is better"),
+        pytest.param(Outcome.IMPROVED, SAME, False, Outcome.IMPROVED, id="one is better"),
+        pytest.param(WORSE, Outcome.BROKEN, False, WORSE, id="it broke"),
+        pytest.param(OPEN, Outcome.BROKEN, False, Outcome.BROKEN, id="it broke before anything"),
+    ],
+)
+def test_a_confirm_ends_once_every_regime_is_told(
+    decode: Outcome, prefill: Outcome, is_last: bool, ends: Outcome | None
+) -> None:
+    found = {suspect("a"): decode, suspect("b", metric="ttft_p50"): prefill}
 
     assert conclusion(found, is_last=is_last) is ends
 

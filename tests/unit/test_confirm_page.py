@@ -64,7 +64,8 @@ def confirm(
         state=state,
         outcome=outcome,
         ended_by=by,
-        reason="what the service says of it",
+        reason="over budget: the first look needs 4 launches and 1200 card-seconds, and 2 and 60 "
+        "are left tonight: raise the budget, or wait",
         interleaved=interleaved,
         counts=(2, 4, 6),
         burn_in=1,

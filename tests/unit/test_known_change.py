@@ -1,5 +1,6 @@
 """The test at a known change: one row is enough where many series move, and one bad run is not."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +23,15 @@ def noise(seed: int, rows: int, *, shared: float = 0.0) -> Floats:
     return luck + random.standard_normal((rows, COUNT)) * SPREAD
 
 
-def seen(rows: Floats, *, change: int | None = None) -> Newest | None:
-    """Return what the newest of some rows shows; change: rows since the last known change."""
+def seen(rows: Floats, *, change: int | None = None, earlier: Sequence[int] = ()) -> Newest | None:
+    """Return what the newest of some rows shows.
+
+    change: rows since the last known change; earlier: since those before it.
+    """
     empty = rows_of.begin(np.ones((1, COUNT), dtype=bool))
     recent = np.hstack((empty.recent[:, len(rows) :], rows.T))
-    return newest_of(replace(empty, recent=recent, age=change or len(rows)), rows=len(rows))
+    pool = replace(empty, recent=recent, age=change or len(rows))
+    return newest_of(pool, rows=len(rows), changes=earlier)
 
 
 def found(newest: Newest | None) -> float:
@@ -77,6 +82,27 @@ def test_right_after_a_change_the_next_one_is_seen() -> None:
     assert found(seen(rows, change=2)) > AT_KNOWN_CHANGE
 
 
+def test_after_several_changes_the_next_one_is_seen_and_noise_is_not() -> None:
+    rows = noise(6, ROWS)
+    rows[-12:] += 5 * SPREAD
+    rows[-4:] += 5 * SPREAD
+
+    assert abs(found(seen(rows, change=4, earlier=[4, 12]))) < 3
+    rows[-1, ::3] += 3 * SPREAD
+    assert found(seen(rows, change=4, earlier=[4, 12])) > AT_KNOWN_CHANGE
+    assert found(seen(rows, change=4)) < AT_KNOWN_CHANGE
+
+
+def test_rows_of_many_levels_reach_its_threshold_no_more_often() -> None:
+    deviates = [
+        abs(found(seen(noise(seed, ROWS), change=3, earlier=[3, 4, 9, 15, 22])))
+        for seed in range(300)
+    ]
+
+    assert np.mean(np.array(deviates) > 1.96) < 0.09
+    assert max(deviates) < 4.5
+
+
 def test_too_few_rows_say_nothing() -> None:
     assert seen(noise(5, FEWEST_ROWS)) is None
     assert seen(noise(5, FEWEST_ROWS + 1)) is not None
@@ -106,3 +132,21 @@ def test_the_screen_sees_a_change_the_night_it_comes_where_the_stack_is_another(
     assert len(new) == events
     assert all(event.worse and event.change_run == ROWS - 1 for event in new)
     assert all(len(event.moved) >= COUNT // 4 for event in new)
+
+
+def test_series_of_a_regime_that_stayed_are_not_listed_for_a_bad_run() -> None:
+    metrics = ("tpot_p50", "ttft_p50")
+    state = watch(
+        Watched(f"{metrics[place % 2]} {place}", metrics[place % 2], Better.LOWER, 0.01)
+        for place in range(COUNT)
+    )
+    rows = noise(8, ROWS)
+    rows[-1, ::2] += 5 * SPREAD
+    rows[-1, 1:6:2] += 0.4
+    for row in rows[:-1]:
+        state, _ = look(state, np.exp(row).tolist())
+
+    _, (event,) = look(state, np.exp(rows[-1]).tolist(), changed=True)
+
+    assert event.trigger == "decode"
+    assert {each.series.split()[0] for each in event.moved} == {"tpot_p50"}
