@@ -3,11 +3,12 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead, MayTriage
 from service.api.callers import name_of
 from service.api.door import Opened
+from service.api.unchanged import resting
 from service.formats.baselines import (
     BaselinePin,
     BaselineRead,
@@ -19,7 +20,7 @@ from service.formats.baselines import (
 )
 from service.usecases.keep_rule import end_rule, list_rules, make_rule
 from service.usecases.pin_baseline import list_baselines, pin_baseline
-from service.usecases.undo_move import list_moves, undo_move
+from service.usecases.undo_move import list_moves, rests_on, undo_move
 
 router = APIRouter(prefix="/baselines", tags=["baselines"])
 
@@ -44,17 +45,22 @@ def read_all(
         return list_baselines(session, channel=channel, history=history)
 
 
-@router.get("/moves")
+@router.get("/moves", response_model=MovePage)
 def read_moves(
+    request: Request,
     door: Opened,
     _: MayRead,
     channel: Channel = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
-) -> MovePage:
+) -> Response:
     """Return every move of baselines: who, when, why, and each cell's from and to."""
     with door.reading() as session:
-        return list_moves(session, channel=channel, limit=limit, cursor=cursor)
+        return resting(
+            request,
+            rests_on(session),
+            lambda: list_moves(session, channel=channel, limit=limit, cursor=cursor),
+        )
 
 
 @router.post("/moves/{move_id}/undo", status_code=201)

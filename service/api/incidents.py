@@ -5,10 +5,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from service.api.access import MayRead, MayTriage
+from service.api.access import MayRead, MayRun, MayTriage
 from service.api.callers import name_of
 from service.api.door import Opened
-from service.api.unchanged import tagged
+from service.api.unchanged import resting
 from service.domain.incident import Triage
 from service.formats.incidents import (
     IncidentDetail,
@@ -21,8 +21,12 @@ from service.formats.incidents import (
     SplitOrder,
     TriageOrder,
 )
+from service.formats.profiles import ProfileOrder, ProfileRead
 from service.store.incidents import IncidentFilter
-from service.usecases.read_incidents import list_incidents, read_incident, read_record
+from service.usecases.announce import announce_next
+from service.usecases.order_profile import order_profile
+from service.usecases.read_incidents import list_incidents, read_incident, read_record, rests_on
+from service.usecases.read_profiles import list_profiles, read_profile
 from service.usecases.triage_incident import (
     merge_incident,
     open_incident,
@@ -56,7 +60,11 @@ def read_all(
     """Return incidents, the newest opened first."""
     wanted = IncidentFilter(triage, is_open, condition_key, owner)
     with door.reading() as session:
-        return tagged(request, list_incidents(session, wanted, limit=limit, cursor=cursor))
+        return resting(
+            request,
+            rests_on(session),
+            lambda: list_incidents(session, wanted, limit=limit, cursor=cursor),
+        )
 
 
 @router.get("/record")
@@ -103,3 +111,22 @@ def reopen(door: Opened, caller: MayTriage, incident_id: UUID, order: ReopenOrde
     who = name_of(caller, order.who)
     with door.writing() as session:
         return reopen_incident(session, incident_id, order, who=who, now=door.now())
+
+
+@router.post("/{incident_id}/profiles", status_code=201)
+def profile(door: Opened, caller: MayRun, incident_id: UUID, order: ProfileOrder) -> ProfileRead:
+    """Profile both stacks of an incident, a launch each; one that is not over yet is answered."""
+    who = name_of(caller, order.who)
+    with door.writing() as session:
+        session_id = order_profile(session, incident_id, order, who=who, now=door.now())
+        answer = read_profile(session, incident_id, session_id, files=door.files)
+        nudges = announce_next(session, session_id)
+    door.announce(nudges)
+    return answer
+
+
+@router.get("/{incident_id}/profiles")
+def read_the_profiles(door: Opened, _: MayRead, incident_id: UUID) -> tuple[ProfileRead, ...]:
+    """Return what was profiled of an incident, the newest first."""
+    with door.reading() as session:
+        return list_profiles(session, incident_id, files=door.files)

@@ -10,9 +10,11 @@ from service.cli.attribution import Question, attributed, question_of
 from service.cli.attribution_calls import Told
 from service.cli.attribution_page import page
 from service.cli.between import Bench, Meter
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
+from service.cli.language import Lang
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.plan import read_matrix_and_plan
 from service.client import Client
 from service.domain.attribution import NothingDiffersError
@@ -40,7 +42,6 @@ DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Measure nothing: how far what is known leads, and what next."),
 ]
-Lang = Annotated[Language, typer.Option("--lang", help="Of what a person reads.")]
 
 
 def attribute(

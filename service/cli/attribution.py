@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from service.cli.attribution_words import sized
 from service.cli.between import Bench, BudgetSpentError, Measured, cell_of
-from service.cli.connection import complain
+from service.cli.plain import complain
 from service.domain.attribution import (
     LOOKS,
     Attribution,
@@ -13,6 +13,7 @@ from service.domain.attribution import (
     Level,
     Search,
     Step,
+    as_logarithm,
     is_told,
     launches_to_tell,
     level,
@@ -23,6 +24,7 @@ from service.domain.attribution import (
 )
 from service.domain.constraint import Constraint, violated
 from service.domain.difference import Difference
+from service.domain.metric import metric_named
 from service.domain.plan import Cell
 from service.domain.resolution import notes
 from service.domain.stack import SwapScope
@@ -96,7 +98,7 @@ def attributed(bench: Bench, question: Question, tell: Tell = lambda _: None) ->
     )
     if answer.followed is None:
         return answer
-    launches = launches_to_tell(_interval(answer.followed.verdict), bench.file.shape.launches)
+    launches = launches_to_tell(_logarithm(answer.followed.verdict), bench.file.shape.launches)
     _announce(answer, answer.followed, launches)
     tell(answer)
     return _searched(bench.with_launches(launches), question, answer, answer.followed, tell)
@@ -243,11 +245,12 @@ def _names(steps: Sequence[Step]) -> tuple[str, ...]:
 def _level(verdict: VerdictRead | None, whole: VerdictRead) -> Level:
     if verdict is None:
         return Level.BROKEN
-    return level(_interval(verdict), whole.worsening or 0.0)
+    return level(_logarithm(verdict), _logarithm(whole).center)
 
 
-def _interval(verdict: VerdictRead) -> Interval:
-    return Interval(verdict.low or 0.0, verdict.worsening or 0.0, verdict.high or 0.0)
+def _logarithm(verdict: VerdictRead) -> Interval:
+    worsening = Interval(verdict.low or 0.0, verdict.worsening or 0.0, verdict.high or 0.0)
+    return as_logarithm(metric_named(verdict.metric), worsening)
 
 
 def _announce(answer: AttributionAnswer, followed: FollowedRead, launches: int) -> None:

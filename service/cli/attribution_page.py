@@ -5,6 +5,7 @@ from datetime import datetime
 
 from service.cli.answers.words import Language
 from service.cli.attribution_words import CATALOGUES, sized
+from service.cli.verdict_words import spoken
 from service.formats.attributions import AttributionAnswer, AttributionRead, ComboRead, StepRead
 
 # How far a combo stands below the one that was measured before it.
@@ -23,13 +24,13 @@ def page(answer: AttributionAnswer, language: Language = Language.EN) -> str:
             plan=answer.plan,
             outcome=words[f"outcome {answer.outcome}"],
         ),
-        *_known(answer, words),
+        *_known(answer, language),
     ]
     if answer.followed is None and not answer.stopped and answer.outcome != "missing":
         return "\n".join([*lines, words["nothing"]])
-    lines += [*_tree(answer, words), *_found(answer, words)]
+    lines += [*_tree(answer, language), *_found(answer, words)]
     if answer.stopped:
-        lines.append(words["stopped"].format(why=answer.stopped))
+        lines.append(words["stopped"].format(why=spoken(answer.stopped, language)))
     return "\n".join(lines)
 
 
@@ -43,16 +44,18 @@ def stored_page(stored: AttributionRead, language: Language = Language.EN) -> st
     return f"{page(stored.answer, language)}\n{state}; {spent}"
 
 
-def _known(answer: AttributionAnswer, words: Words) -> list[str]:
+def _known(answer: AttributionAnswer, language: Language) -> list[str]:
     """Return what is known without any combo."""
-    followed = answer.followed
+    words, followed = CATALOGUES[language], answer.followed
     explained = dict.fromkeys((*answer.explained, *(followed.explained if followed else ())))
-    lines = [words["explained"].format(each=each) for each in explained]
+    lines = [words["explained"].format(each=spoken(each, language)) for each in explained]
     if followed:
         lines.insert(
             0,
             words["followed"].format(
-                metric=followed.verdict.metric, title=followed.title, size=sized(followed.verdict)
+                metric=followed.verdict.metric,
+                title=followed.title,
+                size=sized(followed.verdict, language),
             ),
         )
     moving = [step for step in answer.steps if not step.held]
@@ -62,21 +65,23 @@ def _known(answer: AttributionAnswer, words: Words) -> list[str]:
     return lines
 
 
-def _tree(answer: AttributionAnswer, words: Words) -> list[str]:
+def _tree(answer: AttributionAnswer, language: Language) -> list[str]:
     """Return each combo under the steps that it was to tell apart, one level deeper a combo."""
     lines: list[str] = []
     for depth, combo in enumerate(answer.combos):
         indent = DEPTH * depth
         lines.append(f"{indent}{', '.join(combo.candidates)}")
-        lines.append(f"{indent}└─ {_combo(combo, words)}")
+        lines.append(f"{indent}└─ {_combo(combo, language)}")
     return ["", *lines, ""] if lines else []
 
 
-def _combo(combo: ComboRead, words: Words) -> str:
+def _combo(combo: ComboRead, language: Language) -> str:
+    words = CATALOGUES[language]
+    broken = spoken(combo.broken, language) if combo.broken else "-"
     told = words["combo" if combo.at_bad else "combo none"].format(
         parts=", ".join(combo.at_bad),
         level=words[f"level {combo.level}"],
-        size=sized(combo.verdict) if combo.verdict else combo.broken or "-",
+        size=sized(combo.verdict, language) if combo.verdict else broken,
         session=str(combo.session_id)[:8],
     )
     return told + (words["before"] if combo.cached else "")

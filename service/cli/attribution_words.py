@@ -1,6 +1,6 @@
 """The words of an attribution in both languages: one catalogue, with equal keys.
 
-What the service and the servers found (reasons, settings, findings) is shown as it is.
+What servers and stacks said (settings, findings) is shown as it is.
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,7 @@ ENGLISH = MappingProxyType(
         "combo": "with {parts}: {level}, {size}, session {session}",
         "combo none": "with none of them: {level}, {size}, session {session}",
         "before": ", measured before",
+        "size": "{center} ({low} to {high})",
         "stopped": "stopped: {why}",
         "spent": "{launches} launches and {hours:.2f} card-hours spent",
         "state searching": "searching since {at}, last heard of {changed}",
@@ -60,7 +61,7 @@ ENGLISH = MappingProxyType(
 CHINESE = MappingProxyType(
     {
         "headline": "{bad} 对比 {good}，计划 {plan}：{outcome}",
-        "nothing": "没有劣化，无需归因。",
+        "nothing": "没有退化，无需归因。",
         "explained": "两边服务自行解析的参数不同：{each}",
         "followed": "跟踪指标：{title} 的 {metric}，{size}",
         "steps": "两个版本组合之间有 {count} 处不同，单一原因最多需要测 {combos} 个组合",
@@ -69,25 +70,26 @@ CHINESE = MappingProxyType(
         "combo": "换上 {parts}：{level}，{size}，会话 {session}",
         "combo none": "都不换：{level}，{size}，会话 {session}",
         "before": "，此前已测",
+        "size": "{center}（{low} 至 {high}）",
         "stopped": "已停止：{why}",
         "spent": "已用 {launches} 次启动、{hours:.2f} 卡时",
         "state searching": "{at} 开始归因，最近一次更新 {changed}",
         "state ended": "{changed} 完成",
         "state stopped": "{changed} 停止",
-        "outcome regressed": "劣化",
-        "outcome broken": "失败",
+        "outcome regressed": "退化",
+        "outcome broken": "故障",
         "outcome invalid": "无效",
         "outcome missing": "尚未测量",
         "outcome not comparable": "不可比",
         "outcome inconclusive": "无法判定",
         "outcome insufficient baseline": "基线不足",
         "outcome improved": "改善",
-        "outcome unchanged": "无变化",
+        "outcome unchanged": "不变",
         "level as the good stack": "与好的版本组合相同",
         "level as the bad stack": "与坏的版本组合相同",
         "level between the two": "介于两者之间",
         "level untold": "无法分辨",
-        "level broken": "失败",
+        "level broken": "故障",
         "cause single": "单一原因：{steps}",
         "cause interaction": "相互作用：{steps}",
         "cause several": "多个原因：{steps}",
@@ -108,9 +110,9 @@ CATALOGUES: Mapping[Language, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def sized(verdict: VerdictRead) -> str:
+def sized(verdict: VerdictRead, language: Language = Language.EN) -> str:
     """Return how much worse a verdict says it is, with its interval."""
     low, center, high = (
         percent(each or 0.0) for each in (verdict.low, verdict.worsening, verdict.high)
     )
-    return f"{center} ({low} to {high})"
+    return CATALOGUES[language]["size"].format(low=low, center=center, high=high)

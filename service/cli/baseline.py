@@ -6,14 +6,17 @@ from uuid import UUID
 import typer
 from pydantic import ValidationError
 
+from service.cli.answers.words import Language
+from service.cli.baseline_page import print_baselines, print_moves
 from service.cli.baseline_rule import end_rule, rule, rules
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.baseline_words import CATALOGUES
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import EXIT_CODE
+from service.cli.language import Lang
 from service.cli.person import user_name
-from service.cli.tables import print_table
+from service.cli.plain import complain
 from service.client import Client
 from service.domain.baseline import MoveKind
-from service.domain.key import short
 from service.domain.verdict import Outcome
 from service.formats.baselines import BaselinePin, BaselineRead, MovePage, MoveRead, UndoOrder
 
@@ -25,8 +28,6 @@ baselines.command()(rules)
 baselines.command("end-rule")(end_rule)
 
 Channel = Annotated[str, typer.Option(help="Release channel.")]
-# As many cells of a move as are listed; --json has them all.
-CELLS_SHOWN = 20
 
 
 @baselines.command()
@@ -42,6 +43,7 @@ def pin(
     release: Annotated[
         str | None, typer.Option(help="The release that it is pinned for, kept with the move.")
     ] = None,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -64,13 +66,14 @@ def pin(
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
     with service(url, token) as client:
-        _print(client.pin_baseline(order), json=json)
+        _tell(client.pin_baseline(order), lang, json=json)
 
 
 @baselines.command()
 def show(
     channel: Annotated[str | None, typer.Option(help="Only this release channel.")] = None,
     history: Annotated[bool, typer.Option(help="Also pins that were replaced.")] = False,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -81,7 +84,7 @@ def show(
     Example: kunline baseline show --history
     """
     with service(url, token) as client:
-        _print(client.baselines(channel=channel, history=history), json=json)
+        _tell(client.baselines(channel=channel, history=history), lang, json=json)
 
 
 @baselines.command()
@@ -89,6 +92,7 @@ def history(
     channel: Annotated[str | None, typer.Argument(help="Only this release channel.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many moves.")] = 20,
     cursor: Annotated[str | None, typer.Option(help="Go on where a list ended.")] = None,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -104,12 +108,9 @@ def history(
     if json:
         typer.echo(page.model_dump_json())
         return
-    if not page.moves:
-        typer.echo("No baseline was ever moved.")
-        return
-    _print_moves(page.moves)
+    print_moves(page.moves, lang)
     if page.cursor is not None:
-        typer.echo(f"There are more: kunline baseline history --cursor {page.cursor}")
+        typer.echo(CATALOGUES[lang]["more"].format(cursor=page.cursor))
 
 
 @baselines.command()
@@ -119,6 +120,7 @@ def undo(
         UUID | None, typer.Argument(help="The move; by default the channel's last that stands.")
     ] = None,
     channel: Channel = "main",
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -137,7 +139,7 @@ def undo(
     if json:
         typer.echo(made.model_dump_json())
     else:
-        _print_moves((made,))
+        print_moves((made,), lang)
 
 
 def _newest_standing(client: Client, channel: str) -> UUID:
@@ -151,73 +153,8 @@ def _newest_standing(client: Client, channel: str) -> UUID:
     raise typer.Exit(EXIT_CODE[Outcome.MISSING])
 
 
-def _print_moves(moves: tuple[MoveRead, ...]) -> None:
-    header = ("when", "channel", "did", "who", "why", "cell", "from", "to", "move")
-    rows = [
-        (
-            f"{move.made_at:%Y-%m-%d %H:%M} UTC",
-            move.channel,
-            _did(move),
-            move.made_by,
-            move.why,
-            *cell,
-            str(move.id),
-        )
-        for move in moves
-        for cell in _cells(move)
-    ]
-    print_table(header, rows)
-
-
-def _did(move: MoveRead) -> str:
-    """Return what a move was, and what became of it."""
-    of = {"release": move.release, "accept": move.incident_id, "undo": move.undoes}.get(move.kind)
-    words = str(move.kind) if of is None else f"{move.kind} {of}"
-    return f"{words}, undone" if move.undone_by else words
-
-
-def _cells(move: MoveRead) -> list[tuple[str, str, str]]:
-    """Return the cells of a move, as many as a table holds."""
-    shown = [
-        (each.title, _stack(each.from_stack_name), _stack(each.to_stack_name))
-        for each in move.cells[:CELLS_SHOWN]
-    ]
-    more = len(move.cells) - len(shown)
-    return [*shown, (f"and {more} cells more", "", "")] if more > 0 else shown
-
-
-def _stack(name: str | None) -> str:
-    return name or "none"
-
-
-def _print(found: tuple[BaselineRead, ...], *, json: bool) -> None:
+def _tell(found: tuple[BaselineRead, ...], lang: Language, *, json: bool) -> None:
     if json:
         typer.echo("[" + ",".join(baseline.model_dump_json() for baseline in found) + "]")
-        return
-    if not found:
-        typer.echo("No baseline is pinned: `kunline baseline pin` pins a stack.")
-        return
-    header = (
-        "channel", "cell", "stack", "key", "pinned by", "pinned at", "why", "until", "stands on",
-    )  # fmt: skip
-    rows = [
-        (
-            baseline.channel,
-            baseline.title,
-            baseline.stack_name,
-            short(baseline.stack_key),
-            baseline.pinned_by,
-            f"{baseline.pinned_at:%Y-%m-%d %H:%M} UTC",
-            baseline.why,
-            f"{baseline.replaced_at:%Y-%m-%d %H:%M} UTC" if baseline.replaced_at else "in force",
-            _stands_on(baseline),
-        )
-        for baseline in found
-    ]
-    print_table(header, rows)
-
-
-def _stands_on(baseline: BaselineRead) -> str:
-    """Return how many runs a pin stands on today, and how many people have withdrawn."""
-    gone = f", {baseline.withdrawn_runs} withdrawn" if baseline.withdrawn_runs else ""
-    return f"{baseline.runs} runs{gone}"
+    else:
+        print_baselines(found, lang)

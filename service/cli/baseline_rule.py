@@ -6,9 +6,11 @@ from uuid import UUID
 import typer
 from pydantic import ValidationError
 
+from service.cli.answers.words import Language
+from service.cli.baseline_page import print_rules
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.language import Lang
 from service.cli.person import user_name
-from service.cli.tables import print_table
 from service.formats.baselines import RuleOrder, RuleRead, UndoOrder
 
 Why = Annotated[str, typer.Option(help="The reason, kept in the audit and with each pin.")]
@@ -18,6 +20,7 @@ def rule(
     channel: Annotated[str, typer.Argument(help="Release channel.")],
     stacks: Annotated[str, typer.Option(help="Which stacks, by a pattern of names: 'p800-*'.")],
     why: Why,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -36,21 +39,24 @@ def rule(
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
     with service(url, token) as client:
-        _print((client.ask(RuleRead, "baselines/rules", body=order),), json=json)
+        _tell((client.ask(RuleRead, "baselines/rules", body=order),), lang, json=json)
 
 
-def rules(url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False) -> None:
+def rules(
+    lang: Lang = Language.EN, url: Url = DEFAULT_URL, token: Token = None, *, json: AsJson = False
+) -> None:
     """List the rules of channels, who made them and why, and how many cells they pinned.
 
     Example: kunline baseline rules
     """
     with service(url, token) as client:
-        _print(tuple(client.ask_all(RuleRead, "baselines/rules")), json=json)
+        _tell(tuple(client.ask_all(RuleRead, "baselines/rules")), lang, json=json)
 
 
 def end_rule(
     rule_id: UUID,
     why: Why,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -63,30 +69,11 @@ def end_rule(
     with service(url, token) as client:
         order = UndoOrder(why=why, who=user_name())
         found = client.ask(RuleRead, f"baselines/rules/{rule_id}/end", body=order)
-    _print((found,), json=json)
+    _tell((found,), lang, json=json)
 
 
-def _print(found: tuple[RuleRead, ...], *, json: bool) -> None:
+def _tell(found: tuple[RuleRead, ...], lang: Language, *, json: bool) -> None:
     if json:
         typer.echo("[" + ",".join(each.model_dump_json() for each in found) + "]")
-        return
-    if not found:
-        typer.echo("No channel has a rule: `kunline baseline rule` makes one.")
-        return
-    header = ("rule", "channel", "stacks", "state", "pinned", "by", "made", "why")
-    print_table(
-        header,
-        [
-            (
-                str(each.id),
-                each.channel,
-                each.stacks,
-                "ended" if each.ended_at else "in force",
-                f"{each.pins} cells",
-                each.made_by,
-                f"{each.made_at:%Y-%m-%d %H:%M} UTC",
-                each.why,
-            )
-            for each in found
-        ],
-    )
+    else:
+        print_rules(found, lang)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 from uuid import UUID
 
-from service.cli.connection import complain
+from service.cli.plain import complain
 from service.cli.run import followed, ordered, submitted
 from service.client import Client, RefusedError
 from service.domain.plan import Cell
@@ -131,14 +131,17 @@ class Bench:
         yield from self.client.sessions(limit=SESSIONS_LOOKED_AT)
 
     def _is_alike(self, session: SessionRead, control: str, keys: Collection[str]) -> bool:
+        is_known = session.id in self.known
+        # A confirm that needs no more launches to tell cancels those that are left.
+        jobs = [job for job in session.jobs if not (is_known and job.state == "cancelled")]
         enough = len(keys) * self.file.shape.launches
-        as_planned = session.plan == self.file.shape.name and len(session.jobs) >= enough
+        as_planned = session.plan == self.file.shape.name and len(jobs) >= enough
         return (
-            (as_planned or session.id in self.known)
+            (as_planned or is_known)
             and session.state == "finished"
             and session.baseline_stack_key == control
-            and {job.stack_key for job in session.jobs} == set(keys)
-            and all(job.state == "reported" and not job.broken for job in session.jobs)
+            and {job.stack_key for job in jobs} == set(keys)
+            and all(job.state == "reported" and not job.broken for job in jobs)
         )
 
 

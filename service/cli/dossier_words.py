@@ -70,6 +70,12 @@ ENGLISH = MappingProxyType(
         "rollback open": "Not decided yet. To go back, in this order:",
         "rollback asked": "A rollback is asked for and not measured yet. In this order:",
         "rollback done": "Rolled back and measured again; against before the change:",
+        "rollback back": "The old stack is what it was before the change.",
+        "rollback away": "The old stack is not what it was before the change. Either the rollback "
+        "is not complete: `kunline compat verify` on the host tells what is installed. Or the "
+        "hosts drifted apart meanwhile: then the sizes of the change above may be off by as much.",
+        "rollback unknown": "That the old stack is what it was is not shown: smaller changes than "
+        "the last column names would not have been seen.",
         "point drain": "drain the host, and wait until its runner is idle",
         "point note_versions": "note what is installed, and keep the old packages at hand",
         "point install": "install the versions named above, and nothing else",
@@ -122,12 +128,12 @@ CHINESE = MappingProxyType(
         "interval": "区间",
         "tolerance": "容忍度",
         "seen from": "最小可检出变化",
-        "outcome regressed": "劣化",
+        "outcome regressed": "退化",
         "outcome improved": "改善",
-        "outcome unchanged": "无变化",
-        "outcome inconclusive": "无法判断",
+        "outcome unchanged": "不变",
+        "outcome inconclusive": "无法判定",
         "outcome insufficient baseline": "启动次数不足",
-        "outcome missing": "未测量",
+        "outcome missing": "缺失",
         "outcome broken": "故障",
         "outcome invalid": "无效",
         "outcome not comparable": "不可比",
@@ -145,6 +151,11 @@ CHINESE = MappingProxyType(
         "rollback open": "尚未决定。如需回退，按以下顺序执行：",
         "rollback asked": "已要求回退，尚未复测。按以下顺序执行：",
         "rollback done": "已回退并复测；与变更前相比：",
+        "rollback back": "原版本组合已恢复到变更前的水平。",
+        "rollback away": "原版本组合未恢复到变更前的水平。可能是回退不完整：请在该主机上运行 "
+        "`kunline compat verify` 核对已安装的版本；也可能是两台主机在此期间各自漂移："
+        "此时上文的变化幅度可能有同等大小的偏差。",
+        "rollback unknown": "未能证明原版本组合已恢复：小于最后一列所示的变化无法检出。",
         "point drain": "将主机排空，等待其执行器空闲",
         "point note_versions": "记录当前已安装的版本，并保留旧版安装包",
         "point install": "只安装上表列出的版本，不改动其他组件",

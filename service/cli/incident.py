@@ -10,11 +10,17 @@ from pydantic import ValidationError
 
 from service.cli.answers.words import Language
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
-from service.cli.gate_report import Lang
 from service.cli.incident_attribute import attribute_incident
-from service.cli.incident_page import incident_page, print_incident, record_page
+from service.cli.incident_page import (
+    incident_page,
+    print_incident,
+    print_incidents,
+    record_page,
+)
+from service.cli.incident_profile import profile_incident, show_profiles
+from service.cli.incident_words import CATALOGUES
+from service.cli.language import Lang
 from service.cli.person import user_name
-from service.cli.tables import print_table
 from service.domain.incident import Triage
 from service.formats.incidents import (
     IncidentDetail,
@@ -30,7 +36,7 @@ from service.formats.incidents import (
 
 incidents = typer.Typer(
     no_args_is_help=True,
-    help="Incidents: list, show, open, triage, merge, split, reopen, attribute, record.",
+    help="Incidents: list, show, open, triage, merge, split, reopen, attribute, profile, record.",
 )
 
 Why = Annotated[str, typer.Option(help="The reason, kept in the audit.")]
@@ -41,6 +47,7 @@ def list_incidents(
     every: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
     cursor: Annotated[str | None, typer.Option(help="Go on where a list ended.")] = None,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -56,9 +63,9 @@ def list_incidents(
     if json:
         typer.echo(page.model_dump_json())
         return
-    _print(page.incidents)
+    print_incidents(page.incidents, lang)
     if page.cursor is not None:
-        typer.echo(f"There are more: kunline incident list --cursor {page.cursor}")
+        typer.echo(CATALOGUES[lang]["more"].format(cursor=page.cursor))
 
 
 @incidents.command()
@@ -91,6 +98,7 @@ def show(
 def open_incident(
     event_id: Annotated[UUID, typer.Argument(help="The event; `kunline events` lists them.")],
     why: Why,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -102,7 +110,7 @@ def open_incident(
     """
     with service(url, token) as client:
         order = IncidentOrder(event_id=event_id, why=why, who=user_name())
-        _tell(client.ask(IncidentRead, "incidents", body=order), json=json)
+        _tell(client.ask(IncidentRead, "incidents", body=order), lang, json=json)
 
 
 @incidents.command()
@@ -117,6 +125,7 @@ def triage(
     comment: Annotated[str | None, typer.Option(help="What is known of it.")] = None,
     link: Annotated[list[str] | None, typer.Option(help="Where to read on; repeatable.")] = None,
     channel: Annotated[str, typer.Option(help="Where `accept` pins the candidate.")] = "main",
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -141,7 +150,9 @@ def triage(
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
     with service(url, token) as client:
-        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/triage", body=order), json=json)
+        _tell(
+            client.ask(IncidentRead, f"incidents/{incident_id}/triage", body=order), lang, json=json
+        )
 
 
 @incidents.command()
@@ -149,6 +160,7 @@ def merge(
     incident_id: UUID,
     into: Annotated[UUID, typer.Argument(help="The incident that it becomes part of.")],
     why: Why,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -160,7 +172,9 @@ def merge(
     """
     order = MergeOrder(into=into, why=why, who=user_name())
     with service(url, token) as client:
-        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/merge", body=order), json=json)
+        _tell(
+            client.ask(IncidentRead, f"incidents/{incident_id}/merge", body=order), lang, json=json
+        )
 
 
 @incidents.command()
@@ -168,6 +182,7 @@ def split(
     incident_id: UUID,
     condition: Annotated[list[str], typer.Option(help="A condition's whole key; repeatable.")],
     why: Why,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -183,13 +198,16 @@ def split(
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
     with service(url, token) as client:
-        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/split", body=order), json=json)
+        _tell(
+            client.ask(IncidentRead, f"incidents/{incident_id}/split", body=order), lang, json=json
+        )
 
 
 @incidents.command()
 def reopen(
     incident_id: UUID,
     why: Why,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     *,
@@ -201,10 +219,14 @@ def reopen(
     """
     order = ReopenOrder(why=why, who=user_name())
     with service(url, token) as client:
-        _tell(client.ask(IncidentRead, f"incidents/{incident_id}/reopen", body=order), json=json)
+        _tell(
+            client.ask(IncidentRead, f"incidents/{incident_id}/reopen", body=order), lang, json=json
+        )
 
 
 incidents.command("attribute")(attribute_incident)
+incidents.command("profile")(profile_incident)
+incidents.command("profiles")(show_profiles)
 
 
 @incidents.command()
@@ -220,47 +242,8 @@ def record(
     typer.echo(found.model_dump_json() if json else record_page(found, lang))
 
 
-def _tell(incident: IncidentRead, *, json: bool) -> None:
+def _tell(incident: IncidentRead, lang: Language, *, json: bool) -> None:
     if json:
         typer.echo(incident.model_dump_json())
     else:
-        _print((incident,))
-
-
-def _print(found: tuple[IncidentRead, ...]) -> None:
-    if not found:
-        typer.echo("No incident.")
-        return
-    header = (
-        "incident",
-        "what",
-        "from",
-        "to",
-        "cells",
-        "triage",
-        "state",
-        "owner",
-        "due",
-        "opened",
-    )
-    print_table(header, map(_row, found))
-
-
-def _row(incident: IncidentRead) -> tuple[str, ...]:
-    verified = "verified fixed" if incident.verified_at else "over"
-    return (
-        str(incident.id),
-        incident.title,
-        incident.baseline_stack_name,
-        incident.candidate_stack_name,
-        str(len({each.condition_key for each in incident.cells})),
-        str(incident.triage),
-        "open" if incident.is_open else verified,
-        incident.owner or "",
-        f"{incident.due:%Y-%m-%d}" if incident.due else "",
-        _moment(incident.opened_at),
-    )
-
-
-def _moment(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+        print_incidents((incident,), lang)

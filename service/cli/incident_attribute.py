@@ -1,6 +1,7 @@
 """`kunline incident attribute`: which component between an incident's two stacks is its cause."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,16 +10,18 @@ from uuid import UUID
 import typer
 
 from service.cli.answers.words import Language
-from service.cli.attribute import Budget, DryRun, HostSteps, Lang, exit_code, meter_of, named_stack
+from service.cli.attribute import Budget, DryRun, HostSteps, exit_code, meter_of, named_stack
 from service.cli.attribution import Question, attributed, question_of
 from service.cli.attribution_calls import Told
 from service.cli.attribution_page import page
 from service.cli.between import Bench
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import USAGE
+from service.cli.language import Lang
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.plan import read_matrix_and_plan
-from service.client import Client
+from service.client import Client, RefusedError
 from service.domain.attribution import NothingDiffersError
 from service.domain.confirm import CELLS_MAX
 from service.domain.incident import Direction
@@ -205,14 +208,27 @@ def _stack(
 
 
 def _plan_of(client: Client, incident: IncidentRead) -> str:
-    """Return the plan that an incident's runs were measured by. Raises NotAttributableError."""
-    for run_id in (each for cell in incident.cells for each in cell.run_ids[-1:]):
+    """Return the plan that an incident's runs were measured by: a confirm's session has none.
+
+    Raises NotAttributableError.
+    """
+    detail = client.ask(IncidentDetail, f"incidents/{incident.id}")
+    confirms = {confirm.session_id for confirm in detail.confirms}
+    for run_id in _runs_of(client, incident):
         session_id = client.run(run_id).run.session_id
-        if session_id is not None:
+        if session_id is not None and session_id not in confirms:
             return client.session(session_id).plan
     raise NotAttributableError(
         "the incident's runs were measured elsewhere, so no plan is known: name one with --plan"
     )
+
+
+def _runs_of(client: Client, incident: IncidentRead) -> Iterator[UUID]:
+    """Yield the newest run of each cell, then those of the event; it may be told no more."""
+    yield from (each for cell in incident.cells for each in cell.run_ids[-1:])
+    if incident.event_id is not None:
+        with suppress(RefusedError):
+            yield from client.event(incident.event_id).run_ids
 
 
 def _key(cell: Cell) -> tuple[str, str]:

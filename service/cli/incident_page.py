@@ -13,6 +13,7 @@ from service.cli.incident_words import CATALOGUES
 from service.cli.lines import percent
 from service.cli.plain import plain
 from service.cli.tables import print_table
+from service.cli.verdict_words import spoken
 from service.domain.incident import Triage
 from service.formats.audits import AuditRead
 from service.formats.incidents import IncidentCellRead, IncidentDetail, IncidentRead, RecordRead
@@ -33,7 +34,7 @@ def incident_page(detail: IncidentDetail, language: Language, *, base: str) -> s
         f"**{marks.words(_state(incident, words))}**",
         "\n".join(
             f"- {words['fact'].format(name=name, value=_marked(value))}"
-            for name, value in _facts(incident, words)
+            for name, value in _facts(incident, language)
             if name != words["comment"]
         ),
         *([marks.fenced(incident.comment.splitlines(), "text")] if incident.comment else []),
@@ -51,7 +52,7 @@ def incident_page(detail: IncidentDetail, language: Language, *, base: str) -> s
         f"## {words['section history']}",
         _table(
             _header(words, HISTORY_COLUMNS),
-            [tuple(map(marks.words, _act(each, words))) for each in detail.history],
+            [tuple(map(marks.words, _act(each, language))) for each in detail.history],
         ),
     ]
     return "\n\n".join(parts) + "\n"
@@ -63,7 +64,7 @@ def print_incident(detail: IncidentDetail, language: Language) -> None:
     _echo([_title(incident, words), _state(incident, words), ""])
     _echo(
         words["fact"].format(name=name, value=", ".join(value))
-        for name, value in _facts(incident, words)
+        for name, value in _facts(incident, language)
     )
     print_table(
         _header(words, CELL_COLUMNS),
@@ -71,7 +72,16 @@ def print_incident(detail: IncidentDetail, language: Language) -> None:
     )
     for page in (*_confirms(detail, language), *_attributions(detail, language)):
         _echo(["", *page.splitlines()])
-    print_table(_header(words, HISTORY_COLUMNS), [_act(each, words) for each in detail.history])
+    print_table(_header(words, HISTORY_COLUMNS), [_act(each, language) for each in detail.history])
+
+
+def print_incidents(found: Sequence[IncidentRead], language: Language) -> None:
+    """Print one line an incident: what, since which stack, how it stands and with whom."""
+    words = CATALOGUES[language]
+    if not found:
+        typer.echo(words["no incident"])
+        return
+    print_table(_header(words, COLUMNS), [_row(each, language) for each in found])
 
 
 def record_page(record: RecordRead, language: Language) -> str:
@@ -88,8 +98,28 @@ def record_page(record: RecordRead, language: Language) -> str:
     return "\n".join(lines)
 
 
+COLUMNS = (
+    "id", "what", "from", "to", "cells", "triage", "state", "owner", "due", "opened",
+)  # fmt: skip
 CELL_COLUMNS = ("cell", "metric", "change", "interval", "runs")
 HISTORY_COLUMNS = ("when", "who", "did", "why")
+
+
+def _row(incident: IncidentRead, language: Language) -> tuple[str, ...]:
+    words = CATALOGUES[language]
+    state = "open" if incident.is_open else "verified" if incident.verified_at else "over"
+    return (
+        str(incident.id),
+        spoken(incident.title, language),
+        incident.baseline_stack_name,
+        incident.candidate_stack_name,
+        str(len({each.condition_key for each in incident.cells})),
+        words[f"triage {incident.triage}"],
+        words[state],
+        incident.owner or "",
+        f"{incident.due:%Y-%m-%d}" if incident.due else "",
+        _moment(incident.opened_at),
+    )
 
 
 def _title(incident: IncidentRead, words: Words) -> str:
@@ -106,13 +136,14 @@ def _state(incident: IncidentRead, words: Words) -> str:
     return words[f"state {incident.triage}"].format(cells=cells)
 
 
-def _facts(incident: IncidentRead, words: Words) -> list[tuple[str, Sequence[str]]]:
+def _facts(incident: IncidentRead, language: Language) -> list[tuple[str, Sequence[str]]]:
     """Return what is known of an incident, each with its name; what may have many values has."""
+    words = CATALOGUES[language]
     opened = words["by"].format(at=_moment(incident.opened_at), who=incident.opened_by)
     stacks = f"{incident.baseline_stack_name} → {incident.candidate_stack_name}"
     always: list[tuple[str, Sequence[str]]] = [
         ("id", [str(incident.id)]),
-        ("as opened", [incident.title]),
+        ("as opened", [spoken(incident.title, language)]),
         ("stacks", [stacks]),
         ("seen", [_moment(incident.seen_at)]),
         ("opened", [opened]),
@@ -140,8 +171,9 @@ def _cell(cell: IncidentCellRead, words: Words) -> tuple[str, ...]:
     return cell.title, cell.metric, percent(cell.change), interval
 
 
-def _act(act: AuditRead, words: Words) -> tuple[str, ...]:
-    return _moment(act.at), act.actor, words.get(f"act {act.act}", act.act), act.reason
+def _act(act: AuditRead, language: Language) -> tuple[str, ...]:
+    done = CATALOGUES[language].get(f"act {act.act}", act.act)
+    return _moment(act.at), act.actor, done, spoken(act.reason, language)
 
 
 def _run_links(cell: IncidentCellRead, words: Words, base: str) -> str:

@@ -1,6 +1,6 @@
 """What an incident says, in English and Chinese: one catalogue, with equal keys.
 
-What people and the service wrote (titles, reasons, comments) is shown as it is.
+What people wrote (reasons, comments, names) is shown as it is.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,15 @@ from service.cli.answers.words import Language
 
 ENGLISH = MappingProxyType(
     {
+        "no incident": "No incident.",
+        "more": "There are more: kunline incident list --cursor {cursor}",
+        "what": "what",
+        "from": "from",
+        "to": "to",
+        "cells": "cells",
+        "state": "state",
+        "open": "open",
+        "over": "over",
         "title worse": "Incident: worse since {candidate}",
         "title better": "Incident: better since {candidate}",
         "state open": "Nobody has answered it. The baselines of its {cells} cells are frozen.",
@@ -69,6 +78,7 @@ ENGLISH = MappingProxyType(
         "act verify": "verified the fix",
         "act confirm": "confirmed it",
         "act attribute": "searched for the cause",
+        "act order": "had both stacks profiled",
         "record": "{opened} opened, {answered} answered, {noise} of them noise",
         "record rate": "false-alarm rate: {rate}",
         "record verdict": "median time from the first sight to the incident: {span}",
@@ -85,6 +95,15 @@ ENGLISH = MappingProxyType(
 
 CHINESE = MappingProxyType(
     {
+        "no incident": "没有事件。",
+        "more": "还有更多：kunline incident list --cursor {cursor}",
+        "what": "内容",
+        "from": "变化前",
+        "to": "变化后",
+        "cells": "单元数",
+        "state": "状态",
+        "open": "未结束",
+        "over": "已结束",
         "title worse": "事件：自 {candidate} 起退化",
         "title better": "事件：自 {candidate} 起改善",
         "state open": "尚未处置。其 {cells} 个单元的基线处于冻结状态。",
@@ -142,6 +161,7 @@ CHINESE = MappingProxyType(
         "act verify": "验证修复",
         "act confirm": "复测确认",
         "act attribute": "归因",
+        "act order": "性能剖析",
         "record": "共创建 {opened} 个事件，已处置 {answered} 个，其中噪声 {noise} 个",
         "record rate": "误报率：{rate}",
         "record verdict": "从首次发现到创建事件的时间中位数：{span}",

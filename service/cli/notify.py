@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import OPERATIONAL, USAGE
 from service.cli.person import user_name
+from service.cli.plain import complain
 from service.cli.tables import print_table
 from service.client import Client
 from service.domain.notification import DeliveryState, NotificationKind, WebhookForm

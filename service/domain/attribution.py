@@ -8,6 +8,7 @@ from itertools import combinations, islice
 from types import MappingProxyType
 
 from service.domain.constraint import Constraint, move_together
+from service.domain.metric import Better, Metric
 from service.domain.stack import SwapScope
 from service.stats.interval import Interval
 
@@ -17,6 +18,9 @@ PARTINGS_MAX = 2000
 # No combo is worth more launches of each arm at its first look; the next one doubles them. One in
 # twenty intervals lies across the half-way mark by bad luck alone, and hardly any does so twice.
 LAUNCHES_MAX, LOOKS = 24, 2
+
+# Nothing falls by all it has; a bound that would is taken for one short of it.
+LEAST_CHANGE = -1 + 1e-9
 
 # The steps, by their place in the list, that a combo has at their bad side; the rest are good.
 Combo = frozenset[int]
@@ -163,10 +167,27 @@ def steps_of(parts: Sequence[Part], constraints: Sequence[Constraint]) -> tuple[
     return tuple(Step(tuple(by_name[name] for name in group)) for group in groups)
 
 
+def as_logarithm(metric: Metric, worsening: Interval) -> Interval:
+    """Return a worsening of a metric, a ratio, as a logarithm, positive for the worse.
+
+    There an interval is as wide at the good end of a change as at the bad one, so the mark half-way
+    is as far from either. Of ratios it is not: half of a latency that becomes three times as long
+    is twice as long, which lies nearer to the bad stack, whose combos would take more launches.
+    """
+    sign = 1 if metric.better is Better.LOWER else -1
+
+    def logarithm(ratio: float) -> float:
+        return sign * math.log1p(max(sign * ratio, LEAST_CHANGE))
+
+    return Interval(
+        logarithm(worsening.low), logarithm(worsening.center), logarithm(worsening.high)
+    )
+
+
 def level(worsening: Interval, whole: float) -> Level:
     """Return where a combo lies, by its worsening from the good stack.
 
-    worsening: a ratio with its interval. whole: the bad stack's own worsening, above zero. The
+    worsening: a logarithm with its interval. whole: the bad stack's own worsening, above zero. The
     half-way mark parts good from bad, and an interval across it tells nothing, or, where it holds
     neither end, that a part of the whole is there.
     """
@@ -183,8 +204,8 @@ def launches_to_tell(worsening: Interval, launches: int) -> int:
     The half-way mark is half of the whole away from both ends, so the interval should reach no
     further than a quarter: then a combo at one end crosses it about as seldom as it should.
 
-    worsening: of the bad stack, above zero. launches: of each arm behind it, which are also the
-    fewest; LAUNCHES_MAX are the most.
+    worsening: of the bad stack, a logarithm above zero. launches: of each arm behind it, which are
+    also the fewest; LAUNCHES_MAX are the most.
     """
     reach = (worsening.high - worsening.low) / 2
     times = (reach / (worsening.center / 4)) ** 2

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from service.formats.reason_words import in_chinese
+
 ENGLISH = MappingProxyType(
     {
         "incident opened": "Kunline: incident opened: {title}",
@@ -83,12 +85,14 @@ CHINESE = MappingProxyType(
 )
 
 WORDS: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
+# Facts that are sentences: of the service, or of people, which stay as they are.
+SENTENCES = ("title", "why", "reason")
 Facts = Mapping[str, Any]
 
 
 def title(kind: str, facts: Facts, language: str) -> str:
     """Return the first line of a notification."""
-    words = WORDS[language]
+    words, facts = WORDS[language], _spoken(facts, language)
     match kind:
         case "verdict" if facts.get("noun") == "confirm":
             outcome = words[f"outcome {facts['outcome']}"]
@@ -104,7 +108,7 @@ def title(kind: str, facts: Facts, language: str) -> str:
 
 def text(kind: str, facts: Facts, language: str) -> str:
     """Return the lines below the title of a notification."""
-    words = WORDS[language]
+    words, facts = WORDS[language], _spoken(facts, language)
     if kind == "test":
         return words["test text"]
     lines = [
@@ -116,6 +120,14 @@ def text(kind: str, facts: Facts, language: str) -> str:
     if kind == "incident fixed":
         lines.append(words["fixed"].format(candidate=facts["verified"]))
     return "\n".join(lines)
+
+
+def _spoken(facts: Facts, language: str) -> Facts:
+    """Return facts whose sentences are in the language, as far as they are the service's own."""
+    if language != "zh":
+        return facts
+    said = {name: in_chinese(str(facts[name])) for name in SENTENCES if facts.get(name)}
+    return {**facts, **said}
 
 
 def _about(facts: Facts, words: Mapping[str, str]) -> list[str]:

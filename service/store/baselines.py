@@ -13,6 +13,18 @@ from service.domain.cell import Cell
 from service.store.database import ReadSession, WriteSession
 from service.store.tables import BaselineRow
 
+PIN = (
+    BaselineRow.id,
+    BaselineRow.channel,
+    BaselineRow.condition_key,
+    BaselineRow.protocol_key,
+    BaselineRow.stack_key,
+    BaselineRow.pinned_at,
+    BaselineRow.pinned_by,
+    BaselineRow.why,
+    BaselineRow.replaced_at,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredPin:
@@ -88,6 +100,14 @@ def stacks_in_force(session: ReadSession, channel: str, *, limit: int) -> Mappin
     return {Cell(condition, protocol): stack for condition, protocol, stack in rows}
 
 
+def stack_keys(session: ReadSession, channel: str) -> frozenset[str]:
+    """Return the stacks that any cell of a channel is held to, by key."""
+    query = select(BaselineRow.stack_key).where(
+        BaselineRow.channel == channel, BaselineRow.replaced_at.is_(None)
+    )
+    return frozenset(session.scalars(query.distinct()))
+
+
 def newest(
     session: ReadSession, *, channel: str | None = None, history: bool = False, limit: int = 500
 ) -> Sequence[StoredPin]:
@@ -106,17 +126,11 @@ def newest(
 
 
 def _all(session: ReadSession, query: Select[Any]) -> Sequence[StoredPin]:
-    return [_stored(row) for row in session.scalars(query)]
+    return [_stored(*row) for row in session.execute(query.with_only_columns(*PIN))]
 
 
-def _stored(row: BaselineRow) -> StoredPin:
-    pin = Pin(
-        channel=row.channel,
-        cell=Cell(row.condition_key, row.protocol_key),
-        stack_key=row.stack_key,
-        pinned_at=row.pinned_at,
-        pinned_by=row.pinned_by,
-        why=row.why,
-        replaced_at=row.replaced_at,
-    )
-    return StoredPin(row.id, pin)
+def _stored(
+    pin_id: UUID, channel: str, condition_key: str, protocol_key: str, *told: Any
+) -> StoredPin:
+    """Return a pin from the columns of PIN; by place, for a page has hundreds."""
+    return StoredPin(pin_id, Pin(channel, Cell(condition_key, protocol_key), *told))

@@ -192,7 +192,18 @@ def cells(
     session: ReadSession, incident_ids: Collection[UUID]
 ) -> Mapping[UUID, Sequence[IncidentCell]]:
     """Return what some incidents list, the largest change first."""
-    query = select(IncidentCellRow.__table__).where(IncidentCellRow.incident_id.in_(incident_ids))
+    columns = (
+        IncidentCellRow.incident_id,
+        IncidentCellRow.condition_key,
+        IncidentCellRow.protocol_key,
+        IncidentCellRow.metric,
+        IncidentCellRow.change,
+        IncidentCellRow.low,
+        IncidentCellRow.high,
+        IncidentCellRow.session_id,
+        IncidentCellRow.run_ids,
+    )
+    query = select(*columns).where(IncidentCellRow.incident_id.in_(incident_ids))
     found: dict[UUID, list[IncidentCell]] = defaultdict(list)
     rows = session.execute(
         query.order_by(
@@ -201,18 +212,11 @@ def cells(
             IncidentCellRow.metric,
         )
     )
-    for row in rows.mappings():
-        found[row["incident_id"]].append(
-            IncidentCell(
-                cell=Cell(row["condition_key"], row["protocol_key"]),
-                metric=row["metric"],
-                change=row["change"],
-                low=row["low"],
-                high=row["high"],
-                session_id=row["session_id"],
-                run_ids=tuple(map(UUID, row["run_ids"])),
-            )
-        )
+    # By place and not by name: incidents list thousands, and that takes a third of the time.
+    for incident_id, condition_key, protocol_key, metric, *told, session_id, run_ids in rows:
+        change, low, high = told
+        cell, runs = Cell(condition_key, protocol_key), tuple(map(UUID, run_ids))
+        found[incident_id].append(IncidentCell(cell, metric, change, low, high, session_id, runs))
     return found
 
 

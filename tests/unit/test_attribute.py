@@ -25,6 +25,7 @@ from service.domain.verdict import Outcome
 from service.formats.attributions import AttributionAnswer
 from service.formats.chosen_stacks import ChosenStack, chosen
 from service.formats.comparisons import CellComparison, SessionVerdicts
+from service.formats.experiments import ExperimentAnswer, ExperimentArm, RecommendationRead
 from service.formats.matrix_files import read_matrix
 from service.formats.mixed_stacks import Between, with_setting
 from service.formats.planned_cells import planned_cells
@@ -275,7 +276,7 @@ def test_what_could_not_be_told_ends_as_inconclusive(
 ) -> None:
     bad = chosen(bench(lambda _: 0.0).matrix, "cpu-bad").stack.key
 
-    answer = answered(bench(lambda arm: 0.3 if arm.stack.key == bad else 0.15))
+    answer = answered(bench(lambda arm: 0.3 if arm.stack.key == bad else 0.16))
 
     assert answer.cause is Cause.SEVERAL
     assert attribute.exit_code(answer) == 4
@@ -305,6 +306,45 @@ def test_an_experiment_recommends_the_value_that_gains_and_says_what_it_cost(
     assert answer.recommendation.gain == pytest.approx(0.08)
     assert len({arm.stack_key for arm in answer.arms}) == 3
     assert_golden("experiment.txt", f"{experiment.page(answer)}\n")
+    assert_golden("experiment.zh.txt", f"{experiment.page(answer, Language.ZH)}\n")
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_an_experiment_keeps_the_control_and_says_why_and_what_another_costs(
+    language: Language,
+) -> None:
+    kept = RecommendationRead(
+        value="1",
+        gain=None,
+        low=None,
+        high=None,
+        reason="no other value improves tpot_p50 in a cell without a cell in which it is worse",
+        regressed=(),
+    )
+    answer = ExperimentAnswer(
+        plan="smoke",
+        parameter="OMP_NUM_THREADS",
+        metric="tpot_p50",
+        arms=tuple(
+            ExperimentArm(value=each, stack_key=each * 64, stack_name=each) for each in "123"
+        ),
+        confidence=0.975,
+        session_id=SESSIONS,
+        cached=True,
+        card_s=0.0,
+        recommendation=kept,
+        cells=(),
+    )
+    costly = {"value": "2", "gain": 0.08, "low": 0.07, "high": 0.09, "regressed": ("itl_p50 of x",)}
+    taken = "tpot_p50 is improved in a cell and regressed in none"
+    better = kept.model_copy(update={**costly, "reason": taken})
+
+    told = [
+        experiment.page(answer.model_copy(update={"recommendation": each}), language)
+        for each in (kept, better)
+    ]
+
+    assert_golden(f"experiment_kept.{language}.txt", f"{chr(10).join(told)}\n")
 
 
 def test_a_session_of_other_stacks_is_not_taken_as_measured(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Attribution: a single culprit in few combos, interactions by that name, and no guess beside."""
 
+import math
 from collections.abc import Callable
 from itertools import combinations
 
@@ -13,6 +14,7 @@ from service.domain.attribution import (
     NothingDiffersError,
     Part,
     Search,
+    as_logarithm,
     launches_to_tell,
     level,
     most_combos,
@@ -21,6 +23,7 @@ from service.domain.attribution import (
     told_among,
 )
 from service.domain.constraint import Constraint, Together
+from service.domain.metric import METRICS
 from service.domain.stack import SwapScope
 from service.stats.interval import Interval
 
@@ -210,3 +213,30 @@ def test_a_combo_gets_the_launches_that_tell_it_from_both_ends(
     worsening = Interval(0.3 - half_width, 0.3, 0.3 + half_width)
 
     assert launches_to_tell(worsening, 2) == launches
+
+
+@pytest.mark.parametrize(
+    ("metric", "good", "bad"),
+    [
+        pytest.param("ttft_p50", 1.0, 3.0, id="a latency three times as long"),
+        pytest.param("output_throughput", 3.0, 1.0, id="a throughput of a third"),
+    ],
+)
+def test_the_mark_is_as_far_from_the_good_stack_as_from_the_bad_one(
+    metric: str, good: float, bad: float
+) -> None:
+    of = METRICS[metric]
+    half, whole = (
+        as_logarithm(of, Interval(*[of.worsening(value / good - 1)] * 3)).center
+        for value in ((good * bad) ** 0.5, bad)
+    )
+
+    assert whole == pytest.approx(math.log(3))
+    assert half == pytest.approx(whole / 2)
+
+
+def test_a_bound_beyond_everything_is_still_a_number() -> None:
+    found = as_logarithm(METRICS["output_throughput"], Interval(0.2, 0.9, 1.4))
+
+    assert found.low == pytest.approx(-math.log(0.8))
+    assert found.center < found.high < math.inf

@@ -9,7 +9,12 @@ from uuid import UUID
 import pytest
 
 from service.cli.answers.words import Language
-from service.cli.incident_page import incident_page, record_page
+from service.cli.incident_page import (
+    incident_page,
+    print_incident,
+    print_incidents,
+    record_page,
+)
 from service.cli.incident_words import CATALOGUES
 from service.domain.audit import Act, Noun
 from service.domain.incident import Direction, Triage
@@ -57,7 +62,7 @@ def cell(number: int, **more: Any) -> IncidentCellRead:
 def detail(**more: Any) -> IncidentDetail:
     incident = IncidentRead(
         id=UUID(int=7),
-        title="tpot worse since nightly-13",
+        title="decode worse since nightly-13",
         direction=Direction.WORSE,
         is_open=True,
         triage=Triage.OPEN,
@@ -114,9 +119,13 @@ def fixed() -> IncidentDetail:
         merged=(UUID(int=8),),
     )
     history = (
-        act(Act.OPEN, 0, "measured by hand"),
+        act(Act.OPEN, 0, f"confirm {UUID(int=3)} says regressed"),
         act(Act.TRIAGE, 1, "to be fixed"),
-        act(Act.VERIFY, 72, "every metric listed is back inside"),
+        act(
+            Act.VERIFY,
+            72,
+            f"every metric listed is back inside the baseline in session {UUID(int=4)}",
+        ),
     )
     return found.model_copy(update={"history": history})
 
@@ -153,6 +162,35 @@ def test_an_incident_reads_well(name: str, language: Language) -> None:
     page = incident_page(SHOWN[name], language, base=BASE)
 
     assert_golden(f"incident_{name}.{language}.md", page)
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_incidents_are_listed_in_a_line_each(
+    language: Language, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_incidents([each.incident for each in SHOWN.values()], language)
+    print_incidents((), language)
+
+    assert_golden(f"incident_list.{language}.txt", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_an_incident_is_shown_in_a_terminal(
+    language: Language, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_incident(fixed(), language)
+
+    assert_golden(f"incident_show.{language}.txt", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_what_was_answered_is_shown_as_it_stands_now(
+    language: Language, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered = detail(triage=Triage.FIX, owner="bob", due=date(2026, 11, 20))
+    print_incidents((answered.incident,), language)
+
+    assert_golden(f"incident_triage.{language}.txt", capsys.readouterr().out)
 
 
 def test_every_number_links_to_its_runs() -> None:
