@@ -9,6 +9,7 @@ from service.cli.lines import level, percent, share
 from service.domain.key import short
 from service.domain.qualification import CHECKLIST, Decision, Way
 from service.domain.stack import SwapScope
+from service.domain.verdict import Outcome, foremost
 from service.formats.matrix_view import MetricVerdict
 from service.formats.qualifications import (
     DoneRead,
@@ -125,11 +126,23 @@ def _rollback(found: DossierRead, words: Words) -> Sequence[str]:
     if about.content.way is Way.INTERLEAVED:
         return [words["rollback untouched"]]
     if found.restored is not None:
-        return [words["rollback done"], _sizes(found.restored, words)]
+        seen = words[f"rollback {_back(found.restored)}"]
+        return [words["rollback done"], _sizes(found.restored, words), seen]
     state = {None: "open", Decision.KEEP: "kept", Decision.ROLL_BACK: "asked"}
     points = CHECKLIST[about.scope or SwapScope.PROCESS]
     ordered = [f"{place}. {words[f'point {each}']}" for place, each in enumerate(points, start=1)]
     return [words[f"rollback {state[about.content.decision]}"], "\n".join(ordered)]
+
+
+def _back(restored: Sequence[DossierCell]) -> str:
+    """Return whether the old stack is what it was, after a rollback: back, away or unknown."""
+    match foremost(cell.outcome for cell in restored):
+        case Outcome.UNCHANGED:
+            return "back"
+        case Outcome.BROKEN | Outcome.REGRESSED | Outcome.IMPROVED:
+            return "away"
+        case _:
+            return "unknown"
 
 
 def _acts(about: QualificationRead, words: Words) -> Sequence[str]:

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import typer
 
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.dossier import checklist_lines, dossier_page
 from service.cli.dossier_words import Language
 from service.cli.exit_codes import ADVICE_EXIT_CODE, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.person import user_name
-from service.cli.plain import plain
+from service.cli.plain import complain, plain
 from service.cli.plan import planned_or_exit
 from service.cli.run import followed, ordered, submitted
 from service.client import Client

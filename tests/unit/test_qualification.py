@@ -263,3 +263,23 @@ def test_a_dossier_that_nobody_decided_on_says_how_to_go_back() -> None:
     page = dossier_page(dossier(Answer.UNKNOWN, (FINE,), decision=None), Language.EN)
 
     assert "Not decided yet. To go back, in this order:\n\n1. drain the host" in page
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (Outcome.UNCHANGED, "is what it was"),
+        (Outcome.REGRESSED, "is not what it was"),
+        (Outcome.IMPROVED, "is not what it was"),
+        (Outcome.BROKEN, "is not what it was"),
+        (Outcome.INCONCLUSIVE, "is not shown"),
+        (Outcome.MISSING, "is not shown"),
+    ],
+)
+def test_a_dossier_says_whether_a_rollback_brought_the_old_stack_back(
+    outcome: Outcome, said: str
+) -> None:
+    restored = (FINE, cell(Standing.OPEN, outcome, 0.2))
+    found = dossier(Answer.COSTS, (SLOWER,), decision=Decision.ROLL_BACK, restored=restored)
+
+    assert said in dossier_page(found, Language.EN).partition("## Rollback")[2]
