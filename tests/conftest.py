@@ -10,10 +10,12 @@ from pytest_socket import disable_socket, socket_allow_hosts
 UNIT = Path(__file__).parent / "unit"
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 
-# CI tries the same examples each time: what it finds new belongs to a developer's machine.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# How long an example takes says how busy the machine is; a test that hangs is ended anyway.
+settings.register_profile("here", deadline=None)
+# CI tries the same examples each time, and fewer: what is found new belongs to a developer's
+# machine, which tries others every time.
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
 @pytest.fixture(autouse=True)

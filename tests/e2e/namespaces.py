@@ -55,6 +55,18 @@ def network_host(letter: str, number: int) -> Iterator[NetworkHost]:
         _ip("netns", "del", name)
 
 
+@contextmanager
+def lonely_host(letter: str) -> Iterator[str]:
+    """Make a host that reaches nobody but itself, give its name, and take it away."""
+    name = NAME.format(pid=os.getpid(), letter=letter)
+    _ip("netns", "add", name)
+    try:
+        _ip("-n", name, "link", "set", "lo", "up")
+        yield name
+    finally:
+        _ip("netns", "del", name)
+
+
 def obstacle() -> str:
     """Return why no such host can be made here, or nothing."""
     if shutil.which("ip") is None:

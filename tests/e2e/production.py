@@ -1,5 +1,6 @@
 """The production shape on loopback: real processes that a test may kill, stop and start again."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -74,6 +76,20 @@ class Stage:
     def log(self, name: str) -> str:
         """Return what a process wrote."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def kunline(self, *words: str, limit_s: float = 60) -> tuple[int, Any]:
+        """Run a command and return its exit code and the one JSON document on its stdout."""
+        done = subprocess.run(
+            [sys.executable, "-m", "service.cli", *words],
+            cwd=ROOT,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=limit_s,
+        )
+        assert done.stdout, done.stderr
+        return done.returncode, json.loads(done.stdout)
 
 
 def wait_until(true: Callable[[], bool], limit_s: float, what: str) -> None:

@@ -1,4 +1,4 @@
-"""A wheel of our CPU platform that makes SGLang slower, as a plugin's pull request might."""
+"""What makes real SGLang slower: a wheel of our platform, or a folder on a stack's PYTHONPATH."""
 
 import os
 import shutil
@@ -48,11 +48,12 @@ CpuPlatform.get_dispatch_key_name = _asked
 
 
 def slowed_wheel(folder: Path, *, by: float) -> Path:
-    """Build the wheel into a folder and return it."""
+    """Build the wheel into a folder and return it; by nothing, it is the platform as it is."""
     tree = folder / PLATFORM
     shutil.copytree(platform_folder(PLATFORM), tree)
-    with (tree / PLATFORM / "platform.py").open("a", encoding="utf-8") as platform:
-        platform.write(SLOWED.replace("{by}", str(by)))
+    if by:
+        with (tree / PLATFORM / "platform.py").open("a", encoding="utf-8") as platform:
+            platform.write(SLOWED.replace("{by}", str(by)))
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
         cwd=tree,
@@ -62,3 +63,56 @@ def slowed_wheel(folder: Path, *, by: float) -> Path:
     )
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+# A pass of the model takes longer by a share of itself, by SGLang's own hooks.
+SLOWER = """\
+import time
+from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+
+
+def slower(forward, *words, **named):
+    begun = time.perf_counter()
+    done = forward(*words, **named)
+    time.sleep({by} * (time.perf_counter() - begun))
+    return done
+
+
+def register():
+    target = "sglang.srt.model_executor.model_runner.ModelRunner.forward"
+    HookRegistry.register(target, slower, HookType.AROUND)
+"""
+# SGLang's processes begin as copies of the first instead of importing torch once more, each alone.
+SOONER = """\
+import multiprocessing
+from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+
+
+def sooner(*_, **__):
+    multiprocessing.set_start_method("fork", force=True)
+
+
+def register():
+    target = "sglang.srt.entrypoints.engine._set_envs_and_config"
+    HookRegistry.register(target, sooner, HookType.AFTER)
+"""
+
+
+def slowed_path(folder: Path, *, by: float) -> Path:
+    """Write a plugin that slows SGLang into a folder and return what PYTHONPATH is to name."""
+    return _plugin(folder, "kunline_slower", SLOWER.replace("{by}", str(by)))
+
+
+def sooner_path(folder: Path) -> Path:
+    """Write a plugin that lets a server come up sooner, and serve as ever, into a folder."""
+    return _plugin(folder, "kunline_sooner", SOONER)
+
+
+def _plugin(folder: Path, name: str, text: str) -> Path:
+    told = folder / name / f"{name}-0.1.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n", "utf-8")
+    points = f"[sglang.srt.plugins]\n{name} = {name}:register\n"
+    (told / "entry_points.txt").write_text(points, "utf-8")
+    (folder / name / f"{name}.py").write_text(text, "utf-8")
+    return folder / name

@@ -1,8 +1,8 @@
 """A runner whose servers only stand there: `python -m tests.e2e.standing_runner`.
 
 Everything but the steps on the host is the real runner's: its settings, locks, leases, loop, spool,
-messages and keeper. A launch starts a process that sleeps, and a repeat lasts a moment. Where a
-card is found with the server of another launch still on it, that is written to twice.log.
+messages and keeper. A launch starts a process that sleeps, and a repeat lasts as its prompts do.
+Where a card is found with the server of another launch still on it, that is written to twice.log.
 """
 
 import os
@@ -28,7 +28,8 @@ from service.domain.resolution import Fact
 from service.formats.orders import JobOrder
 from service.formats.reports import GateFinding
 
-REPEAT_S = 0.8
+# So long a repeat of so many prompts lasts; one of more lasts longer.
+REPEAT_S, PROMPTS = 0.8, 8
 FOLDER = "STANDING_FOLDER"
 
 
@@ -62,12 +63,16 @@ class StandingLaunched:
         self, condition: Condition, *, name: str, seed: int, stopped: Callable[[], bool]
     ) -> Repeat:
         began = time.time()
-        while time.time() - began < REPEAT_S:
+        lasts_s = REPEAT_S * condition.traffic.prompts / PROMPTS
+        while time.time() - began < lasts_s:
             if stopped():
                 raise RepeatStoppedError(name)
             time.sleep(0.05)
         values = {"ttft_p50": 0.02, "tpot_p50": 0.005, "output_throughput": 600.0}
         return Repeat(seed, began, time.time(), 0.0, values, (), {})
+
+    def profile(self, condition: Condition, *, name: str, on_cards: bool) -> Mapping[str, bytes]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
