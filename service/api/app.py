@@ -1,16 +1,18 @@
 """The HTTP application: every route, behind the guard."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import HTMLResponse
+from starlette.routing import BaseRoute
 
 from service.api import (
     advice,
@@ -50,6 +52,8 @@ from service.api.access import LOOPBACK, Remembered
 from service.api.dashboard import Dashboard
 from service.api.door import Door
 from service.api.guard import Guard
+from service.api.straight import Straight
+from service.api.unchanged import KeptAnswers
 from service.config import Settings, read_settings
 from service.formats.problems import MEDIA_TYPE, Problem
 from service.formats.reports import RunReport
@@ -133,13 +137,19 @@ def create_app(door: Door, *, on_exit: Callable[[], None] = lambda: None) -> Fas
     app.state.storing = storing
     app.state.followed = events.Followed()
     app.state.judging = Lock()
-    # What runners send most often is looked up first.
-    app.include_router(runs.straight, prefix=PREFIX)
-    for noun in NOUNS:
-        app.include_router(noun.router, prefix=PREFIX)
-    app.include_router(health.router)
+    app.state.kept = KeptAnswers()
+    app.router.routes.extend(_routes())
     errors.install(app)
     _add_page(app, door.settings.web_dir)
+    app.add_middleware(
+        Straight,
+        method="PUT",
+        address=f"{PREFIX}{runs.router.prefix}",
+        answer=runs.put,
+        errors={
+            kind: told for kind, told in app.exception_handlers.items() if kind is not Exception
+        },
+    )
     app.add_middleware(
         Guard,
         hosts=_hosts(door.settings),
@@ -171,6 +181,16 @@ def from_settings() -> FastAPI:
         engine.dispose()
 
     return create_app(door, on_exit=close)
+
+
+@cache
+def _routes() -> Sequence[BaseRoute]:
+    """Return the routes of every noun: made once in a process, however many applications it has."""
+    every = APIRouter(responses=PROBLEMS)
+    for noun in NOUNS:
+        every.include_router(noun.router, prefix=PREFIX)
+    every.include_router(health.router)
+    return every.routes
 
 
 def _lifespan(

@@ -1,5 +1,6 @@
 """Routes of comparisons: two runs, or two stacks, by the one rule."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -7,11 +8,13 @@ from fastapi import APIRouter, Query, Request, Response
 from service.api.access import MayRead
 from service.api.door import Opened
 from service.api.matrix import keep, rule_of
-from service.api.unchanged import tagged
+from service.api.unchanged import resting, tagged
 from service.domain.policy import Policy
 from service.formats.comparisons import CellsCompared
 from service.formats.identities import Name
-from service.usecases.whole_answers import comparison_of
+from service.store.judged import Judged
+from service.usecases.compare_stored import compare_stored
+from service.usecases.whole_answers import StacksAsked, comparison_of_stacks, stacks_asked
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 
@@ -31,13 +34,21 @@ def compare(
     min_repeats: MinRepeats = 5,
 ) -> Response:
     """Compare what is stored of two runs or two stacks; unlike conditions are refused by field."""
+    policy = Policy(min_repeats=min_repeats)
+    fresh: list[Judged] = []
+
+    def tell(asked: StacksAsked) -> str:
+        found = comparison_of_stacks(session, asked, policy=policy)
+        fresh.extend([found.fresh] if found.fresh else [])
+        return found.text
+
     with door.reading() as session:
-        found = comparison_of(
-            session,
-            baseline=baseline,
-            candidate=candidate,
-            policy=Policy(min_repeats=min_repeats),
-            rule=rule_of(request),
-        )
-    keep(door, [found.fresh] if found.fresh else [])
-    return tagged(request, found.text)
+        asked = stacks_asked(session, baseline, candidate, rule=rule_of(request))
+        if asked is None:
+            compared = compare_stored(
+                session, baseline=baseline, candidate=candidate, policy=policy
+            )
+            return tagged(request, compared)
+        answer = resting(request, asked.rests_on, partial(tell, asked))
+    keep(door, fresh)
+    return answer

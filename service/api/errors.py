@@ -49,10 +49,11 @@ from service.store.tokens import UnknownTokenError
 from service.store.waivers import UnknownWaiverError
 from service.store.webhooks import UnknownWebhookError
 from service.usecases.admit import ScopeMissingError, TokenMissingError, TokenRefusedError
+from service.usecases.claim_job import ClocksApartError
 from service.usecases.compare_stored import NothingMeasuredError, UnlikeKindsError
 from service.usecases.declare_constraints import UnknownConstraintError
 from service.usecases.deliver import AbsentVariableError
-from service.usecases.hand_out_token import FirstTokenError
+from service.usecases.hand_out_token import FirstTokenError, TokenOverError
 from service.usecases.import_runs import UnknownImportError
 from service.usecases.issue_token import TokenNameTakenError
 from service.usecases.keep_artefact import (
@@ -66,6 +67,7 @@ from service.usecases.keep_rule import RuleTakenError
 from service.usecases.keep_schedule import TooManySchedulesError
 from service.usecases.keep_webhook import WebhookRemovedError, WebhookTakenError
 from service.usecases.move_baseline import FrozenBaselineError
+from service.usecases.order_profile import NothingToProfileError
 from service.usecases.pin_baseline import NothingToPinError
 from service.usecases.qualify import (
     NoControlError,
@@ -120,6 +122,7 @@ STATUS: dict[type[Exception], int] = {
     KeyReusedError: 409,
     LeaseLostError: 409,
     CardsLeasedError: 409,
+    ClocksApartError: 409,
     MovedOnError: 409,
     NotALatencyError: 422,
     NotJudgedError: 422,
@@ -127,6 +130,7 @@ STATUS: dict[type[Exception], int] = {
     NotWithdrawnError: 409,
     NothingMeasuredError: 404,
     NothingToPinError: 404,
+    NothingToProfileError: 409,
     NoControlError: 422,
     OneHostError: 422,
     RebootError: 422,
@@ -143,6 +147,7 @@ STATUS: dict[type[Exception], int] = {
     StaleTokenError: 409,
     TokenMissingError: 401,
     TokenNameTakenError: 409,
+    TokenOverError: 409,
     TokenRefusedError: 401,
     TooManySchedulesError: 409,
     TransitionError: 409,

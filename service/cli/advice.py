@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from service.cli.compat_calls import snapshot
 from service.cli.compat_table import age
 from service.cli.compat_words import WORDS, spoken
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.dossier_words import Language
 from service.cli.exit_codes import ADVICE_EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.lines import percent
-from service.cli.plain import plain
+from service.cli.plain import complain, plain
 from service.cli.plan import overrides
 from service.cli.stack_host import ImportOption, NotToldError, PythonOption, asked
 from service.domain.advice import Answer

@@ -22,12 +22,12 @@ from service.cli.compat_table import (
     written,
 )
 from service.cli.compat_words import WORDS, spoken
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.dossier_words import Language
 from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.person import user_name
-from service.cli.plain import plain
+from service.cli.plain import complain, plain
 from service.domain.compat import CompatState
 from service.formats.compat import CompatEntry
 from service.formats.constraint_files import ConstraintSection, read_constraints

@@ -12,10 +12,10 @@ from uuid import UUID
 
 import typer
 
-from service.cli.connection import complain
 from service.cli.exit_codes import INTERRUPTED, USAGE
 from service.cli.follow import OVER, follow
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.plan import planned_or_exit
 from service.cli.requirements import (
     DISK_BYTES,
@@ -50,7 +50,7 @@ def demo(
         bool, typer.Option("--exit", help="End after the verdicts instead of serving on.")
     ] = False,
 ) -> None:
-    """Measure two pinned SGLang stacks on this machine's CPU, judge the newer, show the verdicts.
+    """Measure two pinned SGLang stacks on this machine's CPU, and judge the newer.
 
     Interrupted, it goes on at the first unreported launch when it is run again.
 

@@ -39,7 +39,7 @@ def detect(
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Look for changes of level in plain series: when, which way, how much, and when it was seen.
+    """Look for changes of level in plain series: when, which way, how much, when seen.
 
     A CSV file has a header and one row per run; each column is a series, but those named run,
     label, commit, stack, date or timestamp. A column named as a metric (or "anything: metric") has

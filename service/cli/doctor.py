@@ -12,9 +12,10 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from service.cli.connection import AsJson, Token, Url, complain
+from service.cli.connection import AsJson, Token, Url
 from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.preflight import HostSilentError, asked, document, question_of
 from service.cli.processes import module
 from service.client import connected
@@ -46,7 +47,7 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what is amiss on this machine; --bundle packs what a maintainer needs to correct it.
+    """Print what is amiss on this machine; --bundle packs what a maintainer needs.
 
     Secrets, serial numbers, UUIDs, host names and addresses are not in the bundle. Look into it
     before you hand it on: it holds the ends of the last servers' logs. Exit code 5 where something

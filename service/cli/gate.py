@@ -13,7 +13,7 @@ from uuid import UUID
 import typer
 
 from service.cli import gate_calls
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import DONE, INTERRUPTED, USAGE
 from service.cli.gate_base import BaseAsked, NoBaseError, base_of
 from service.cli.gate_calls import Patience
@@ -40,6 +40,7 @@ from service.cli.gate_report import Delivery, report, with_delivery
 from service.cli.lengths import seconds_of
 from service.cli.matrix import MatrixOption
 from service.cli.person import user_name
+from service.cli.plain import complain
 from service.cli.plan import read_matrix_and_plan
 from service.cli.power_table import known_noise
 from service.cli.tables import print_table

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import RootModel
 
-from service.cli.connection import complain
 from service.cli.follow import follow
+from service.cli.plain import complain
 from service.client import Client, ServiceAwayError
 from service.formats.ci_gates import GateListed, GateRead
 from service.formats.gate_plans import GateUpload

@@ -18,9 +18,10 @@ from service.cli.answers.place import Place
 from service.cli.answers.text import text
 from service.cli.answers.wanted import Surroundings, Wanted
 from service.cli.answers.words import Language
-from service.cli.connection import AsJson, complain
+from service.cli.connection import AsJson
 from service.cli.exit_codes import OPERATIONAL, USAGE
-from service.cli.plain import plain
+from service.cli.language import Lang
+from service.cli.plain import complain, plain
 from service.formats.gate_answers import GateAnswer
 
 # A gate has hundreds of cells at most, and a cell takes a few kilobytes.
@@ -36,9 +37,6 @@ JunitFile = Annotated[
 ]
 AnswerFile = Annotated[
     Path | None, typer.Option("--answer", help="Write the answer as JSON to this file.")
-]
-Lang = Annotated[
-    Language, typer.Option(envvar="KUNLINE_LANG", help="The language that people read.")
 ]
 OnGitHub = Annotated[
     bool, typer.Option("--github", help="Comment on the pull request, and set a check.")

@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter
 
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import USAGE
 from service.cli.import_batches import Dated, LaunchPer, Statement
 from service.cli.import_tally import Tally
 from service.cli.import_upload import Source, Upload
 from service.cli.matrix import MatrixOption
 from service.cli.person import user_name
-from service.cli.plain import plain
+from service.cli.plain import complain, plain
 from service.cli.read import mapped_or_exit
 from service.cli.result_paths import STDIN, paths_of
 from service.cli.stated import checked, require_time

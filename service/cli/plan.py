@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from service.cli.columns import aligned, duration
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url
 from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.power_table import known_noise, needs_of, power_document, power_page
 from service.client import RefusedError, ServiceAwayError, connected
 from service.domain.condition import Load, Traffic

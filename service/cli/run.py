@@ -7,10 +7,11 @@ from uuid import UUID
 
 import typer
 
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, complain, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import INTERRUPTED, USAGE, exit_code_of_cells
 from service.cli.follow import follow
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.plan import PlanArgument, StackOption, WithOption, planned_or_exit
 from service.cli.verdict_table import outcomes, print_verdicts
 from service.client import Client

@@ -65,7 +65,7 @@ def list_runs(
     *,
     json: AsJson = False,
 ) -> None:
-    """List runs, the newest stored first; or show one, withdraw it, restore it, tell its history.
+    """List runs, the newest first; or show one, withdraw it, restore it, tell its history.
 
     For example:
 

@@ -8,6 +8,7 @@ import typer
 
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.lines import share
+from service.cli.parameters import show_parameters
 from service.cli.tables import print_table
 from service.formats.communications import CellCommunication, CommunicationRead, PhaseRead
 from service.formats.scaling import ScalingPoint, ScalingRead, ScalingRow
@@ -77,6 +78,9 @@ def messages(
     for reason in dict.fromkeys(cell.reason for cell in found.cells if cell.reason):
         count = sum(cell.reason == reason for cell in found.cells)
         typer.echo(f"{count} cells are not estimated: {reason}")
+
+
+scalings.command("parameters")(show_parameters)
 
 
 def _line(row: ScalingRow, point: ScalingPoint) -> Sequence[str]:

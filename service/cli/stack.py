@@ -10,9 +10,10 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from service.cli.columns import aligned
-from service.cli.connection import AsJson, complain
+from service.cli.connection import AsJson
 from service.cli.exit_codes import OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.plan import WithOption, overrides
 from service.cli.processes import module
 from service.cli.stack_host import capture, check

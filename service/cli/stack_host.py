@@ -13,9 +13,10 @@ import yaml
 from pydantic import ValidationError
 
 from service.cli.columns import aligned
-from service.cli.connection import AsJson, complain
+from service.cli.connection import AsJson
 from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
+from service.cli.plain import complain
 from service.cli.processes import module
 from service.domain.difference import ABSENT
 from service.domain.key import short

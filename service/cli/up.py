@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from service.cli.broker import NoBrokerError
-from service.cli.connection import complain
 from service.cli.exit_codes import OPERATIONAL
+from service.cli.plain import complain
 from service.cli.processes import ChildGaveUpError, Tree
 from service.cli.tree import data_home, embedded_service
 from service.client import RefusedError, ServiceAwayError

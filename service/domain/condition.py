@@ -1,7 +1,7 @@
 """The condition: all that is held constant between two comparable runs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -119,3 +119,22 @@ class Condition:
     def key(self) -> str:
         """The content key: SHA-256 of the condition's canonical JSON."""
         return content_key(self)
+
+    @cached_property
+    def key_but_load(self) -> str:
+        """A key that two conditions share when nothing but the amount of their load differs.
+
+        How many prompts are sent goes with the load, and is no difference.
+        """
+        traffic = replace(self.traffic, concurrency=None, rate=None, prompts=0)
+        return content_key(replace(self, traffic=traffic))
+
+    @cached_property
+    def key_but_cards(self) -> str:
+        """A key that two conditions share when they differ in their tensor parallel cards alone.
+
+        How a model is spread otherwise is kept: several changes at once scale nothing.
+        """
+        one = replace(self.cards, count=1)
+        spread = replace(self.parallelism, tp=1)
+        return content_key(replace(self, cards=one, parallelism=spread))

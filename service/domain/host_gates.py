@@ -1,6 +1,6 @@
 """The gates on what only somebody on the host can see: the client, the cards and the clock."""
 
-from service.domain.soak import SOAK_S
+from service.domain.soak import SOAK_S, shown
 from service.domain.validity import Finding, Gate, RunFacts, failure, unknown, warning
 
 # The tools are one Python process: nearer to a whole core, the client sets the pace.
@@ -102,9 +102,9 @@ def _creeps(facts: RunFacts) -> Finding | None:
         return None
     if grown is None:
         return unknown(gate)
-    if grown <= CREEP_MAX:
+    if grown.center <= CREEP_MAX or grown.low <= 0:
         return None
-    return warning(gate, observed=f"{grown:+.3f} of a card", required=f"at most {CREEP_MAX}")
+    return warning(gate, observed=f"{shown(grown)} of a card", required=f"at most {CREEP_MAX}")
 
 
 def _clock(facts: RunFacts) -> Finding | None:

@@ -1,9 +1,8 @@
 """Scaling: how much faster several cards are than one, on one stack and in one workload."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from service.domain.condition import Condition, Parallelism
-from service.domain.key import content_key
 from service.domain.metric import Better, Metric
 from service.stats.interval import Interval
 
@@ -24,16 +23,6 @@ class Scaling:
     def slower(self) -> bool:
         """Whether several cards are slower than one; never said where nothing tells a spread."""
         return self.bounds is not None and self.bounds.high < 1
-
-
-def alike(condition: Condition) -> str:
-    """Return a key that two conditions share when they differ in their tensor parallel cards alone.
-
-    How a model is spread otherwise is kept: several changes at once scale nothing.
-    """
-    one = replace(condition.cards, count=1)
-    spread = replace(condition.parallelism, tp=1)
-    return content_key(replace(condition, cards=one, parallelism=spread))
 
 
 def is_on_one_card(condition: Condition) -> bool:

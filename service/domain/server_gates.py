@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from service.domain.soak import SOAK_S
+from service.domain.soak import SOAK_S, shown
 from service.domain.validity import Finding, Gate, RunFacts, failure, unknown, warning
 
 # A chat template or a system prompt is shared by all requests and is honestly found again.
@@ -58,9 +58,9 @@ def _fades(facts: RunFacts) -> Finding | None:
         return None
     if grown is None:
         return unknown(gate)
-    if grown >= -FADE_MAX:
+    if grown.center >= -FADE_MAX or grown.high >= 0:
         return None
-    return warning(gate, observed=f"{grown:+.3f} of it", required=f"at least {-FADE_MAX}")
+    return warning(gate, observed=f"{shown(grown)} of it", required=f"at least {-FADE_MAX}")
 
 
 def _graph(facts: RunFacts) -> Finding | None:

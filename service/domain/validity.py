@@ -6,6 +6,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Protocol
 
+from service.stats.interval import Interval
+
 
 class Severity(StrEnum):
     """What a finding does to a run: a failure makes it invalid, an unknown makes it incomplete."""
@@ -29,6 +31,7 @@ class Gate(StrEnum):
     TOOL_FAILED = "tool_failed"
     PROBE_REFUSED = "probe_refused"
     LENGTHS_NOT_EXACT = "lengths_not_exact"
+    PROFILED = "profiled"
     ALL_FAILED = "all_failed"
     REQUESTS_FAILED = "requests_failed"
     OUTPUT_TOKENS_NOT_AS_ASKED = "output_tokens_not_as_asked"
@@ -68,6 +71,7 @@ SENTENCES = MappingProxyType(
         Gate.TOOL_FAILED: "the benchmark tool must end with exit code 0 and write one result",
         Gate.PROBE_REFUSED: "the server must serve one request of the cell's lengths",
         Gate.LENGTHS_NOT_EXACT: "one request must be served with exactly the lengths asked for",
+        Gate.PROFILED: "no profiler may run while a load is measured",
         Gate.ALL_FAILED: "at least one request must complete, with values above zero",
         Gate.REQUESTS_FAILED: "every request asked for must complete",
         Gate.OUTPUT_TOKENS_NOT_AS_ASKED: "as many output tokens as asked for must come back",
@@ -234,7 +238,7 @@ class RunFacts:
     server_errors: int | None = None
     retractions: int | None = None
     refusals: tuple[str, ...] | None = None
-    throughput_growth: float | None = None
+    throughput_growth: Interval | None = None
     graphs_asked: bool | None = None
     eager_decodes: int | None = None
     kv_capacity: int | None = None
@@ -248,7 +252,7 @@ class RunFacts:
     card_temperature_c: float | None = None
     card_temperature_limit_c: float | None = None
     card_busy: tuple[float, ...] | None = None
-    card_memory_growth: float | None = None
+    card_memory_growth: Interval | None = None
     clock_drift_s: float | None = None
 
     @property

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import AwareDatetime, Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from service.domain.condition import Condition
 from service.domain.server_arguments import Argument
@@ -53,7 +53,8 @@ class LaunchOrder(Message):
     """One server process from start to stop, and the cells measured in it.
 
     server_arguments, server_environment: complete, from condition and stack together, without
-    what is local to a host (address, port, paths, random seed).
+    what is local to a host (address, port, paths, random seed). profile: each cell is not measured
+    but passes once under the server's profiler; a run of it is never judged.
     """
 
     stack_key: Key
@@ -63,6 +64,7 @@ class LaunchOrder(Message):
     server_environment: dict[str, str]
     cards: PositiveInt
     cells: tuple[CellOrder, ...] = Field(min_length=1, max_length=500)
+    profile: bool = False
 
 
 class Limits(Message):
@@ -102,6 +104,7 @@ class Claim(Message):
     incarnation: new with each start of the runner's process, so the service knows that whatever
     an earlier life of it held is lost. chips: what it can serve on. cards: how many it owns.
     held: their names, the same for whoever looks from this host; no two runners name one card.
+    asked_at: now, by the runner's clock, which is the one that its measurements are dated by.
     """
 
     runner: Name
@@ -112,6 +115,7 @@ class Claim(Message):
     cards: PositiveInt
     version: str
     held: tuple[Name, ...] = Field(default=(), max_length=1024)
+    asked_at: AwareDatetime | None = None
 
 
 class Progress(Message):

@@ -1,5 +1,6 @@
 """Workload files: the traffic of a cell, but for what its plan chooses."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
@@ -24,11 +25,22 @@ class Intensity:
     rate: float | None = None
 
 
+def _arriving(rate: float, seconds: float) -> int:
+    """Return how many requests of an open load go on arriving for so long.
+
+    The tool draws the gaps between them: of n the last arrives within n ± √n gaps' time, two times
+    of three. Three of these more, and it is later than asked in 999 loads of 1000.
+    """
+    expected = rate * seconds
+    return math.ceil(expected + 3 * math.sqrt(expected))
+
+
 class WorkloadFile(Message):
     """Traffic: what is sent, how it arrives, and what happens before each repeat.
 
     prompts: how many at least; prompts_per_concurrency: and this many for each one in flight, so
-    that a busier cell reaches its steady state as well. A batch is sent whole, once.
+    that a busier cell reaches its steady state as well. A batch is sent whole, once. lasts_s: of an
+    open load, how many seconds its requests go on arriving, at least.
     warmup_requests: as many as are in flight where it is left out; of a batch, how many whole
     batches, and one where it is left out.
     lengths: 'fixed', or drawn between a ratio and the whole: 'uniform(0.5,1.0)'.
@@ -52,6 +64,7 @@ class WorkloadFile(Message):
     warmup_requests: NonNegativeInt | None = None
     server: ServerSection = ServerSection()
     repeat_s: PositiveFloat = 60.0
+    lasts_s: PositiveFloat | None = None
 
     @model_validator(mode="after")
     def _fits_its_load(self) -> Self:
@@ -59,6 +72,10 @@ class WorkloadFile(Message):
             raise ValueError("an open load has a rate, not a concurrency")
         if self.load is not Load.OPEN and self.rate is not None:
             raise ValueError(f"a {self.load} load has a concurrency, not a rate")
+        if self.load is not Load.OPEN and self.lasts_s is not None:
+            raise ValueError(
+                f"a {self.load} load is over when its prompts are; only an open one has lasts_s"
+            )
         return self
 
     @model_validator(mode="after")
@@ -95,7 +112,8 @@ class WorkloadFile(Message):
         in_flight = intensity.concurrency or 1
         if self.load is Load.BATCH:
             return in_flight
-        return max(self.prompts, self.prompts_per_concurrency * in_flight)
+        arriving = _arriving(intensity.rate or 0.0, self.lasts_s or 0.0)
+        return max(self.prompts, self.prompts_per_concurrency * in_flight, arriving)
 
     def procedure(self, intensity: Intensity) -> Procedure:
         """Return what happens before each repeat."""

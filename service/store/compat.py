@@ -178,8 +178,9 @@ def components(session: ReadSession, keys: Collection[str]) -> Mapping[str, Mapp
     """Return the versions of some stacks' components, by stack key and name."""
     found: dict[str, dict[str, str]] = {key: {} for key in keys}
     columns = CompatComponentRow.stack_key, CompatComponentRow.name, CompatComponentRow.version
-    for row in session.execute(select(*columns).where(CompatComponentRow.stack_key.in_(set(keys)))):
-        found[row.stack_key][row.name] = row.version
+    query = select(*columns).where(CompatComponentRow.stack_key.in_(set(keys)))
+    for stack_key, name, version in session.execute(query):
+        found[stack_key][name] = version
     return found
 
 

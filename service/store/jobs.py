@@ -20,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from service.domain.cell import Cell
+from service.domain.condition import Occupancy
 from service.domain.job import ENDED, Capacity, JobState, require_transition
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import core
@@ -37,6 +38,7 @@ class NewJob:
     pool: str
     chip: str
     cards: int
+    occupancy: str
     stack_key: str
     launch: dict[str, Any]
     cells: int
@@ -66,6 +68,7 @@ class StoredJob(ShownJob):
     """A job as it lies in the database, with whoever holds or last held it."""
 
     pool: str
+    occupancy: str
     launch: Mapping[str, Any]
     fencing_token: int
     incarnation: str | None
@@ -113,6 +116,16 @@ def queue(session: WriteSession, jobs: Sequence[NewJob], *, now: datetime) -> No
         "announced_at": now,
     }
     session.execute(insert(JobRow), [{**asdict(job), **fresh} for job in jobs])
+
+
+def hold_host(session: WriteSession, host: str) -> None:
+    """Let nobody else claim for a host until this session ends; SQLite lets one writer in anyway.
+
+    Two runners of it that ask at once would else both see that its cards are nobody's.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        number = func.hashtextextended(f"kunline host {host}", 0)
+        session.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 def claim_next(
@@ -333,11 +346,24 @@ def _next_job(capacity: Capacity) -> ScalarSelect[UUID]:
             SessionRow.state.in_(OPEN),
             SessionRow.host.is_(None) | (SessionRow.host == capacity.host),
             _is_next(),
+            _has_room(capacity),
         )
         .order_by(SessionRow.created_at, SessionRow.id, JobRow.ordinal)
         .limit(1)
         .with_for_update(of=JobRow, skip_locked=True)
         .scalar_subquery()
+    )
+
+
+def _has_room(capacity: Capacity) -> ColumnElement[bool]:
+    """Say that a job may run beside what other runners of the host do: packed ones alone may."""
+    other = aliased(JobRow)
+    solo = Occupancy.SOLO.value
+    return ~exists().where(
+        other.state == JobState.CLAIMED.value,
+        other.host == capacity.host,
+        other.runner != capacity.runner,
+        (other.occupancy == solo) | (JobRow.occupancy == solo),
     )
 
 

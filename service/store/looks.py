@@ -141,20 +141,57 @@ def of_cells(
 
 
 def runs(
-    session: ReadSession, numbers: Collection[int], *, metrics: Collection[str]
+    session: ReadSession,
+    numbers: Collection[int],
+    *,
+    metrics: Collection[str],
+    conditions: Collection[str] | None = None,
 ) -> Mapping[int, Sequence[LookedRun]]:
-    """Return the runs of some looks, in the order measured, with their medians of some metrics."""
+    """Return the runs of some looks, in the order measured, with their medians of some metrics.
+
+    conditions: of those alone, by key; None for all that a look has.
+    """
     wanted = sorted(set(numbers))
     found: dict[int, dict[UUID, LookedRun]] = {number: {} for number in wanted}
     for begin in range(0, len(wanted), BATCH):
         some = LookRow.number.in_(wanted[begin : begin + BATCH])
         for of in (_of_session(), _of_import()):
-            for row in session.execute(_with_values(of.where(some), metrics)).mappings():
+            query = _with_values(of.where(some), metrics)
+            if conditions is not None:
+                query = query.where(RunRow.condition_key.in_(sorted(conditions)))
+            for row in session.execute(query).mappings():
                 _gather(found[row["number"]], row)
     return {
         number: sorted(of_look.values(), key=lambda run: (run.measured_at, run.run_id))
         for number, of_look in found.items()
     }
+
+
+def first_runs(
+    session: ReadSession, numbers: Collection[int], cell: Cell, *, metric: str
+) -> Mapping[int, UUID]:
+    """Return the first run of a cell in each of some looks that has a value and may be judged."""
+    wanted = sorted(set(numbers))
+    of_metric = and_(SampleRow.run_id == RunRow.id, SampleRow.metric == metric)
+    found: list[tuple[datetime, UUID, int]] = []
+    for begin in range(0, len(wanted), BATCH):
+        for of in (_of_session(), _of_import()):
+            rows = session.execute(
+                of.add_columns(RunRow.measured_at, RunRow.id, LaunchRow.drift)
+                .join(SampleRow, of_metric)
+                .outerjoin(LaunchRow, LaunchRow.id == RunRow.launch_id)
+                .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
+                .where(
+                    LookRow.number.in_(wanted[begin : begin + BATCH]),
+                    RunRow.condition_key == cell.condition_key,
+                    RunRow.protocol_key == cell.protocol_key,
+                    RunRow.state == "measured",
+                    WithdrawalRow.run_id.is_(None),
+                )
+            )
+            found += [(at, run_id, number) for number, at, run_id, drift in rows if not drift]
+    # The last that is set is the first that was measured.
+    return {number: run_id for _, run_id, number in sorted(found, reverse=True)}
 
 
 def _gather(found: dict[UUID, LookedRun], row: Mapping[Any, Any]) -> None:

@@ -11,6 +11,8 @@ from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_new
 from service.store.tables import SampleRow
 
+# Of one float64 in hex.
+HEX_DIGITS = 16
 # As many run ids as one statement names at most.
 BATCH = 500
 
@@ -40,9 +42,18 @@ def keep_all(session: WriteSession, values: Mapping[UUID, Mapping[str, Sequence[
     insert_new(session, SampleRow, rows)
 
 
-def told(metric: str, sample: Sequence[float]) -> dict[str, Any]:
-    """Return a sample as JSON can hold it: its numbers packed, and packed in hex."""
-    return {"packed": packed(sample).hex(), **_told(metric, sample)}
+def told(run_id: UUID, values: Mapping[str, Sequence[float]]) -> Sequence[Mapping[str, Any]]:
+    """Return the samples of a run as JSON can hold them: their numbers packed, and that in hex."""
+    every = packed([value for sample in values.values() for value in sample]).hex()
+    rows = []
+    begin = 0
+    for metric, sample in values.items():
+        row = _told(metric, sample)
+        end = begin + HEX_DIGITS * len(sample)
+        row["run_id"], row["packed"] = run_id, every[begin:end]
+        rows.append(row)
+        begin = end
+    return rows
 
 
 def _told(metric: str, sample: Sequence[float]) -> dict[str, Any]:

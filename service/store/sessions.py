@@ -64,6 +64,12 @@ def read(session: ReadSession, session_id: UUID) -> StoredSession:
     return _stored(row)
 
 
+def by_id(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, StoredSession]:
+    """Return the sessions among some ids."""
+    rows = session.scalars(select(SessionRow).where(SessionRow.id.in_(ids)))
+    return {row.id: _stored(row) for row in rows}
+
+
 def hosts(session: ReadSession, ids: Collection[UUID]) -> Mapping[UUID, str | None]:
     """Return the host that each of some sessions is bound to, or None."""
     rows = session.execute(select(SessionRow.id, SessionRow.host).where(SessionRow.id.in_(ids)))

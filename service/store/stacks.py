@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 from pydantic import TypeAdapter
 from sqlalchemy import or_, select
@@ -15,6 +16,9 @@ from service.store.inserts import insert_absent
 from service.store.tables import StackRow
 
 CONTENT = TypeAdapter(Stack)
+# As many stacks are kept as pages list, a few kilobytes each.
+PARSED = 1024
+KEY_DIGITS = 64
 # How many of the stacks that are meant a refusal names.
 SHOWN = 5
 _KEY_BEGINS = re.compile(r"[0-9a-f]{4,64}")
@@ -76,6 +80,8 @@ def read(session: ReadSession, asked: str) -> StoredStack:
 
     A stack file that changed has left stacks of one name: then only a key says which is meant.
     """
+    if len(asked) == KEY_DIGITS and (whole := by_key(session, [asked])):
+        return whole[asked]
     meant = StackRow.name == asked
     if _KEY_BEGINS.fullmatch(asked):
         meant = or_(meant, StackRow.key.startswith(asked, autoescape=True))
@@ -96,4 +102,10 @@ def newest(session: ReadSession, *, limit: int = 200) -> Sequence[StoredStack]:
 
 
 def _stored(row: StackRow) -> StoredStack:
-    return StoredStack(CONTENT.validate_json(row.content), row.chip, row.built_at)
+    return StoredStack(_parsed(row.content), row.chip, row.built_at)
+
+
+@lru_cache(maxsize=PARSED)
+def _parsed(content: str) -> Stack:
+    """Return a stack; its content never changes, and most pages name a hundred."""
+    return CONTENT.validate_json(content)

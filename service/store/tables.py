@@ -136,6 +136,7 @@ class JobRow(Table):
     """One launch and its cells, with the lease of whoever holds it.
 
     fencing_token: raised with each claim. announced_at: when runners were last told of it.
+    occupancy: whether it has the cards of its host alone ('solo') or shares them ('packed').
     """
 
     __tablename__ = "job"
@@ -152,6 +153,7 @@ class JobRow(Table):
     pool: Mapped[str]
     chip: Mapped[str]
     cards: Mapped[int]
+    occupancy: Mapped[str] = mapped_column(server_default="solo")
     stack_key: Mapped[str] = mapped_column(ForeignKey(StackRow.key))
     launch: Mapped[dict[str, Any]]
     cells: Mapped[int]

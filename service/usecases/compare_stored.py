@@ -1,5 +1,6 @@
 """Compare what is stored of two runs, or of two stacks, cell by cell and host by host."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from uuid import UUID
@@ -26,6 +27,11 @@ RUNS = 20_000
 CELLS = 50
 
 
+ByCell = Mapping[Cell, Mapping[str, Sequence[StoredRun]]]
+# A stack, and its runs of one cell by host.
+OfCell = tuple[NamedStack, Mapping[str, Sequence[StoredRun]]]
+
+
 class UnlikeKindsError(ValueError):
     """A run was to be compared with a stack."""
 
@@ -49,9 +55,12 @@ class Asked:
     runs: Sequence[StoredRun]
     is_stack: bool = False
 
-    def of(self, cell: Cell, host: str | None) -> list[StoredRun]:
-        """Return the runs of a cell on a host."""
-        return [run for run in self.runs if run.cell == cell and run.host == host]
+    def by_cell(self) -> ByCell:
+        """Return the runs by cell, and then by host: there are too many to look for a cell's."""
+        found: dict[Cell, dict[str, list[StoredRun]]] = defaultdict(lambda: defaultdict(list))
+        for run in self.runs:
+            found[run.cell][run.host].append(run)
+        return found
 
 
 def compare_stored(
@@ -119,32 +128,29 @@ def _of_stack(session: ReadSession, key: str) -> Asked:
 
 
 def _pairs(before: Asked, after: Asked) -> list[Pair]:
-    shared = {run.cell for run in before.runs} & {run.cell for run in after.runs}
-    cells = dict.fromkeys(run.cell for run in after.runs if run.cell in shared)
+    left, right = before.by_cell(), after.by_cell()
     return [
-        _pair(before, after, cell, host) for cell in cells for host in _hosts(before, after, cell)
+        _pair((before.stack, left[cell]), (after.stack, of_cell), cell, host)
+        for cell, of_cell in right.items()
+        if cell in left
+        # The hosts that measured both sides, or where none did, the candidate's.
+        for host in sorted(left[cell].keys() & of_cell.keys() or of_cell)
     ]
 
 
-def _hosts(before: Asked, after: Asked, cell: Cell) -> Sequence[str]:
-    """Return the hosts that measured both sides, or where none did, the candidate's."""
-    left = {run.host for run in before.runs if run.cell == cell}
-    right = {run.host for run in after.runs if run.cell == cell}
-    return sorted(left & right or right)
-
-
-def _pair(before: Asked, after: Asked, cell: Cell, host: str) -> Pair:
-    hosts = ", ".join(sorted({run.host for run in before.runs if run.cell == cell}))
+def _pair(before: OfCell, after: OfCell, cell: Cell, host: str) -> Pair:
+    (baseline, earlier), (candidate, later) = before, after
+    hosts = ", ".join(sorted(earlier))
     where = f"never on {host}" if host != UNKNOWN_HOST else "the candidate nobody knows where"
     absent = Obstacle(
-        Outcome.INSUFFICIENT_BASELINE, f"{before.stack.name} was measured on {hosts}, {where}"
+        Outcome.INSUFFICIENT_BASELINE, f"{baseline.name} was measured on {hosts}, {where}"
     )
     return Pair(
         cell=cell,
-        baseline_stack=before.stack,
-        baseline=Arm(before.of(cell, host), absent),
-        candidate_stack=after.stack,
-        candidate=Arm(after.of(cell, host), Obstacle(Outcome.MISSING, f"no run on {host}")),
+        baseline_stack=baseline,
+        baseline=Arm(earlier.get(host, []), absent),
+        candidate_stack=candidate,
+        candidate=Arm(later.get(host, []), Obstacle(Outcome.MISSING, f"no run on {host}")),
         host=host,
         against="stored",
     )

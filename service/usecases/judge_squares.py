@@ -7,6 +7,7 @@ before, and rests on the same runs, is not judged again.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -34,7 +35,7 @@ Answers = Mapping[str, Mapping[str, Any]]
 Histories = Mapping[tuple[Cell, str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """One square with both of its sides, before anything is said of it.
 
@@ -49,7 +50,7 @@ class Place:
     found: Measured | None
     held: Measured | None
 
-    @property
+    @cached_property
     def subject(self) -> str:
         """The digest of what is judged here."""
         against = self.baseline.key if self.baseline else None

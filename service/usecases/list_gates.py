@@ -52,13 +52,11 @@ def list_gates(
 
     What one says follows from its runs, and from the waivers and incidents of now.
     """
+    gates = ci_gates.newest(session, limit=limit)
+    under_gates = sessions.by_id(session, {stored.session_id for stored in gates})
     found = [
-        _Listed(
-            stored,
-            GateContent.model_validate(stored.content),
-            sessions.read(session, stored.session_id),
-        )
-        for stored in ci_gates.newest(session, limit=limit)
+        _Listed(stored, GateContent.model_validate(stored.content), under_gates[stored.session_id])
+        for stored in gates
     ]
     under_way = ci_gates.unended(session, {each.session.id for each in found})
     over = {each.subject: each for each in found if each.session.id not in under_way}

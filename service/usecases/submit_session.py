@@ -1,10 +1,11 @@
 """Queue a session: an ordered list of launches, each of them a job."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from uuid import UUID, uuid4
 
+from service.domain.condition import Occupancy
 from service.formats.orders import LaunchOrder
 from service.formats.sessions import SessionOrder
 from service.store import conditions, idempotency, jobs, protocols, sessions, stacks
@@ -80,6 +81,7 @@ def _stored(order: SessionOrder, session_id: UUID, now: datetime) -> StoredSessi
 
 
 def _jobs(order: SessionOrder, session_id: UUID) -> Sequence[NewJob]:
+    occupancies = {keyed.key: keyed.condition.cards.occupancy for keyed in order.conditions}
     return [
         NewJob(
             id=uuid4(),
@@ -88,6 +90,7 @@ def _jobs(order: SessionOrder, session_id: UUID) -> Sequence[NewJob]:
             pool=order.pool,
             chip=order.chip,
             cards=launch.cards,
+            occupancy=_occupancy(launch, occupancies),
             stack_key=launch.stack_key,
             launch=_launch(launch, ordinal).model_dump(mode="json"),
             cells=len(launch.cells),
@@ -95,6 +98,12 @@ def _jobs(order: SessionOrder, session_id: UUID) -> Sequence[NewJob]:
         )
         for ordinal, launch in enumerate(order.launches)
     ]
+
+
+def _occupancy(launch: LaunchOrder, of_conditions: Mapping[str, Occupancy]) -> Occupancy:
+    """Return solo for a launch of which one cell is to have the cards alone."""
+    found = {of_conditions[cell.condition_key] for cell in launch.cells}
+    return Occupancy.SOLO if Occupancy.SOLO in found else Occupancy.PACKED
 
 
 def _launch(launch: LaunchOrder, ordinal: int) -> LaunchOrder:

@@ -125,10 +125,15 @@ def _gate(client: Client | None, words: Sequence[str], which: str) -> Sequence[T
             text=True,
         ) as command:
             assert command.stdout is not None
-            first = command.stdout.readline()
-            printed = datetime.now(UTC)
-            text = first + command.stdout.read()
-            code = command.wait()
+            try:
+                first = command.stdout.readline()
+                printed = datetime.now(UTC)
+                text = first + command.stdout.read()
+                code = command.wait()
+            except SystemExit:
+                # What is measured then is cancelled with its command, and not waited for.
+                command.terminate()
+                raise
         ended = datetime.now(UTC)
         said.seek(0)
         complaints = said.read()[-2000:]

@@ -65,19 +65,28 @@ def postgres(*, settings: tuple[str, ...] = CARELESS) -> Iterator[Cluster]:
         yield Cluster(url)
         return
     home = Path(tempfile.mkdtemp(prefix="kunline-postgres-"))
-    if os.getuid() == 0:
-        os.chown(home, NOBODY, NOBODY)
     try:
-        with _running_postgres(postgres_programs(), home / "data", settings) as url:
-            yield Cluster(url)
+        with kept_postgres(home, settings=settings) as cluster:
+            yield cluster
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager
+def kept_postgres(home: Path, *, settings: tuple[str, ...]) -> Iterator[Cluster]:
+    """Run the PostgreSQL cluster of a folder, which is made where there is none, and keep it."""
+    home.mkdir(parents=True, exist_ok=True)
+    if os.getuid() == 0:
+        os.chown(home, NOBODY, NOBODY)
+    with _running_postgres(postgres_programs(), home / "data", settings) as url:
+        yield Cluster(url)
+
+
+@contextmanager
 def _running_postgres(programs: Path, data: Path, settings: tuple[str, ...]) -> Iterator[str]:
     port = free_port()
-    initialise(programs, data)
+    if not data.exists():
+        initialise(programs, data)
     server = subprocess.Popen(
         postgres_command(programs, data, port, settings),
         stdout=subprocess.DEVNULL,

@@ -45,7 +45,7 @@ FAULTS = [
     ("throttled:1", "card_throttled", "failure", "card 1 at second", "0.60 of its clock, 870 MHz"),
     ("uneven:1", "card_imbalance", "warning", "card 0 0.95", "card 1 0.40"),
     ("stranger-under-load:1", "stranger_on_cards", "failure", "card 1 at second", "other process"),
-    ("creeping:1", "card_memory_creeps", "warning", "card 1 at second", "MiB used"),
+    ("creeping:1", "card_memory_creeps", "warning", "card 1 takes", "MiB more an hour"),
 ]
 
 

@@ -83,8 +83,21 @@ def test_decoding_that_slows_down_is_told_by_the_slope_of_what_the_log_says() ->
     line = "[2026-11-30 02:{:02d}:00 TP0] Decode batch, #running-req: 8, gen throughput (token/s): "
     fading = "\n".join(f"{line.format(at)}{200 - 2 * at}.0, #queue-req: 0" for at in range(30))
 
-    assert facts_in(fading).throughput_growth == pytest.approx(-58 / 170, abs=0.01)
+    grown = facts_in(fading).throughput_growth
+    assert grown is not None
+    assert grown.center == pytest.approx(-58 / 170, abs=0.01)
+    assert grown.high < 0
     assert facts_in(line.format(1) + "200.0").throughput_growth is None
+
+
+def test_of_an_open_load_more_requests_at_one_sum_are_slower_decoding() -> None:
+    line = "[2026-11-30 02:{:02d}:00] Decode batch, #running-req: {}, gen throughput (token/s): 200"
+    filling = "\n".join(line.format(at, 10 + at) for at in range(30))
+
+    grown = facts_in(filling).throughput_growth
+    assert grown is not None
+    assert grown.center < -0.5
+    assert grown.high < 0
 
 
 def test_requests_taken_back_are_shown() -> None:

@@ -1,12 +1,16 @@
 """Two runners of one host never share a card."""
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from runners.cards import CardsTakenError, held_cards
+from runners.cards import CardsTakenError, HostTakenError, held_cards, held_host
 from runners.devices.device import Card
+from tests.tracked_files import ROOT
 
 CARDS = (Card(0, "core", "shared"), Card(1, "core", "shared"))
 
@@ -91,3 +95,48 @@ def test_cards_of_another_chip_are_other_cards(tmp_path: Path) -> None:
         held_cards(CARDS, chip="kunlun", count=2, folder=tmp_path, wait_s=0) as held,
     ):
         assert held == CARDS
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from runners.cards import held_host
+with held_host(Path(sys.argv[1]), alone=True):
+    print("held", flush=True)
+    time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, True), (True, False), (False, True)], ids=str)
+def test_a_host_that_one_has_alone_is_shared_with_nobody(
+    *, first: bool, second: bool, tmp_path: Path
+) -> None:
+    with (
+        held_host(tmp_path, alone=first),
+        pytest.raises(HostTakenError, match="alone"),
+        held_host(tmp_path, alone=second),
+    ):
+        pass
+
+
+def test_packed_jobs_share_a_host(tmp_path: Path) -> None:
+    with held_host(tmp_path, alone=False), held_host(tmp_path, alone=False):
+        pass
+
+
+def test_who_waits_for_a_host_has_it_once_its_holder_was_killed(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        waited: list[float] = []
+
+        def wait() -> None:
+            waited.append(time.monotonic())
+            if len(waited) == 3:
+                holder.kill()
+            time.sleep(0.02)
+
+        with held_host(tmp_path, alone=True, wait=wait):
+            assert len(waited) >= 3

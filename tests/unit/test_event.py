@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from service.domain.event import Event, host_of, joined
 from service.domain.metric import Better
+from service.domain.regime import Regime, regime_of
 from service.domain.screen import (
-    Regime,
     ValuesError,
     Watch,
     Watched,
     least_of,
     look,
-    regime_of,
     smallest_effects,
     watch,
 )

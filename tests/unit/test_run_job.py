@@ -106,6 +106,10 @@ class FakeLaunched:
         values = {"ttft_p50": float(seed)}
         return Repeat(seed, at, at + 1, 0.5, values, (), {f"{name}.jsonl": b"text"})
 
+    def profile(self, asked: Condition, *, name: str, on_cards: bool) -> Mapping[str, bytes]:
+        self.steps.events.append(f"profile {'cards' if on_cards else 'host'}")
+        return {"profile.json": b"{}", "profile-1-TP-0.trace.json.gz": b"packed"}
+
 
 class Service:
     """Takes reports and progress."""

@@ -6,7 +6,7 @@ import pytest
 
 from service.domain.condition import Parallelism
 from service.domain.metric import METRICS
-from service.domain.scaling import alike, is_on_one_card, scaling_of
+from service.domain.scaling import is_on_one_card, scaling_of
 from service.stats.interval import Interval
 from tests.integration import builders
 
@@ -47,7 +47,7 @@ def test_only_the_tensor_parallel_cards_may_differ() -> None:
     batched = builders.condition(tp=2, concurrency=8)
     piped = replace(TWO, parallelism=Parallelism(tp=1, pp=2))
 
-    assert alike(ONE) == alike(TWO)
-    assert len({alike(ONE), alike(batched), alike(piped)}) == 3
+    assert ONE.key_but_cards == TWO.key_but_cards
+    assert len({each.key_but_cards for each in (ONE, batched, piped)}) == 3
     assert is_on_one_card(ONE)
     assert not is_on_one_card(TWO)

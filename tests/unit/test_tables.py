@@ -3,11 +3,14 @@
 import pytest
 
 from service.cli import tables
+from service.cli.answers.words import Language
 from service.cli.tables import print_table
 from service.cli.verdict_table import print_verdicts
+from service.cli.verdict_words import CATALOGUES
 from service.domain.verdict import Outcome
 from service.formats.comparisons import CellComparison
 from service.formats.verdicts import ComparisonRead, DifferenceRead, VerdictRead
+from tests.golden_file import assert_golden
 
 ODD = "[/usr/lib] no module [red]named[/red] x"
 
@@ -96,3 +99,36 @@ def test_a_cell_without_a_verdict_says_why(capsys: pytest.CaptureFixture[str]) -
     said = capsys.readouterr().out
     assert "broken" in said
     assert f"note: {ODD}" in said
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("width", [200, 100])
+def test_verdicts_read_well(
+    width: int,
+    language: Language,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tables, "WIDTH_ELSEWHERE", width)
+    missing = {"outcome": Outcome.MISSING, "worsening": None, "low": None, "high": None}
+    unjudged = verdict(
+        **missing,
+        baseline=None,
+        candidate=None,
+        smallest_detectable=None,
+        reason="candidate: broken at server: no port; it died",
+    )
+    refused = comparison(
+        outcome=Outcome.NOT_COMPARABLE,
+        differences=(DifferenceRead(field="tp", baseline="1", candidate="2"),),
+        warnings=("not interleaved: measured at another time",),
+    )
+
+    print_verdicts([cell(comparison(verdict(), unjudged)), cell(refused)], language)
+
+    assert_golden(f"verdicts_{width}.{language}.txt", capsys.readouterr().out)
+
+
+def test_both_languages_have_the_same_words() -> None:
+    assert CATALOGUES[Language.EN].keys() == CATALOGUES[Language.ZH].keys()
+    assert {f"outcome {each}" for each in Outcome} <= CATALOGUES[Language.EN].keys()

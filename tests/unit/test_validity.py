@@ -18,7 +18,9 @@ from service.domain.validity import (
     validity_of,
     validity_of_run,
 )
+from service.stats.interval import Interval
 
+GROWN, FADED = Interval(0.04, 0.05, 0.06), Interval(-0.3, -0.2, -0.1)
 FINE = RunFacts(
     requests_completed=12,
     requests_asked=12,
@@ -44,7 +46,7 @@ FINE = RunFacts(
     server_errors=0,
     retractions=0,
     refusals=(),
-    throughput_growth=0.01,
+    throughput_growth=Interval(-0.01, 0.01, 0.03),
     graphs_asked=True,
     eager_decodes=0,
     kv_capacity=16384,
@@ -58,7 +60,7 @@ FINE = RunFacts(
     card_temperature_c=62.0,
     card_temperature_limit_c=90.0,
     card_busy=(0.9, 0.88),
-    card_memory_growth=0.001,
+    card_memory_growth=Interval(-0.002, 0.001, 0.004),
     clock_drift_s=0.01,
 )
 # A card that cannot be looked at, as on a CPU, and a host that tells all the rest.
@@ -74,9 +76,9 @@ NO_CARDS = replace(
     card_busy=None,
     card_memory_growth=None,
 )
-SHORT = replace(FINE, duration_s=600.0, throughput_growth=-0.5, card_memory_growth=0.5)
+SHORT = replace(FINE, duration_s=600.0, throughput_growth=FADED, card_memory_growth=GROWN)
 # What a runner finds before or beside a repeat, and so never through its facts.
-FOUND_BY_HAND = {Gate.TOOL_FAILED, Gate.PROBE_REFUSED, Gate.LENGTHS_NOT_EXACT}
+FOUND_BY_HAND = {Gate.TOOL_FAILED, Gate.PROBE_REFUSED, Gate.LENGTHS_NOT_EXACT, Gate.PROFILED}
 
 
 def seen(facts: RunFacts) -> list[tuple[Gate, Severity]]:
@@ -164,8 +166,8 @@ def test_a_failed_gate_makes_a_run_invalid_and_names_itself(
         ({"itl_mean": None, "tpot_p50": 0.021}, Gate.TPOT_AGAINST_ITL),
         ({"card_temperature_limit_c": None, "card_temperature_c": 91.0}, Gate.CARD_HOT),
         ({"card_busy": (0.9, 0.4)}, Gate.CARD_IMBALANCE),
-        ({"throughput_growth": -0.2}, Gate.THROUGHPUT_FADES),
-        ({"card_memory_growth": 0.05}, Gate.CARD_MEMORY_CREEPS),
+        ({"throughput_growth": FADED}, Gate.THROUGHPUT_FADES),
+        ({"card_memory_growth": GROWN}, Gate.CARD_MEMORY_CREEPS),
     ],
 )
 def test_what_only_warns_leaves_a_run_valid(change: dict[str, object], gate: Gate) -> None:
@@ -217,9 +219,7 @@ def test_what_nobody_told_is_unknown_and_not_passed(field: str, gate: Gate) -> N
     [
         pytest.param({"ignore_eos": False, "output_tokens": 700}, id="an end that was asked for"),
         pytest.param({"output_lengths": (32, 64), "output_tokens": 12 * 60}, id="drawn lengths"),
-        pytest.param(
-            {"itl_per_token": False, "itl_mean": 0.05, "itl_p50": 0.05}, id="several tokens a gap"
-        ),
+        pytest.param({"itl_per_token": False, "itl_mean": 0.05, "itl_p50": 0.05}, id="wide gaps"),
         pytest.param({"tpot_mean": 0.017}, id="lengths that are drawn"),
         pytest.param({"itl_p50": 0.001}, id="prefills that hold decoding up"),
         pytest.param({"cold": False, "cache_flushed": None, "cache_hit": 0.9}, id="a kept cache"),
