@@ -194,7 +194,8 @@ def _require_its_own_evidence(client: Client, confirm: ConfirmRead, night: RunDe
     assert confirm.session_id != night.run.session_id
     session = client.session(confirm.session_id)
     launched = [job.stack_name for job in session.jobs if job.state == "reported"]
-    blocks = [set(launched[place : place + 2]) for place in range(0, len(launched), 2)]
+    # A launch that did not count is made again at the end, alone.
+    blocks = [set(launched[place : place + 2]) for place in range(0, len(launched) - 1, 2)]
     assert blocks == [{GOOD, BAD}] * len(blocks)
     measured = {run.id for run in client.runs(session_id=session.id).runs}
     assert {run_id for cell in confirm.cells for run_id in cell.run_ids} <= measured
