@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.domain.confirm import EACH, NIGHTLY, Budget, Cost
 from service.domain.job import Leasing
+from service.formats.data_folder import data_home, embedded_database
 from service.formats.wrong_settings import told
 
 # Beside the two packages: in a checkout `./dev web` puts it there, an installed wheel brings it.
@@ -39,7 +40,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="KUNLINE_", frozen=True, extra="forbid")
 
     data_dir: Path = Field(
-        default=Path(".kunline"), description="Where artefacts and the embedded database lie."
+        default_factory=data_home, description="Where artefacts and the embedded database lie."
     )
     database_url: str = Field(
         default="", description="postgresql://… or sqlite:///…; empty: a SQLite file in data_dir."
@@ -101,7 +102,7 @@ class Settings(BaseSettings):
     @property
     def database(self) -> str:
         """The database's URL: the one set, or the file in data_dir."""
-        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'kunline.db'}"
+        return self.database_url or embedded_database(self.data_dir)
 
     @property
     def leasing(self) -> Leasing:

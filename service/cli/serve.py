@@ -56,13 +56,17 @@ def runner(
 def database(context: Context) -> None:
     """Operator's work on the database: `kunline db migrate`, `kunline db retell`.
 
+    `kunline db migrate --help` tells how the database is named.
+
     Example: kunline db migrate
     """
-    become("service.admin", *context.args)
+    become("service.admin", "db", *context.args)
 
 
 def token(context: Context) -> None:
     """Make, list and revoke API tokens, on the host of the database.
+
+    create, list, rotate, revoke: `kunline token create --help` tells the options of one.
 
     Example: kunline token create ci --scope read --scope ingest
     """

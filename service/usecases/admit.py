@@ -16,7 +16,10 @@ class TokenMissingError(PermissionError):
     """A call came without a token, and one is needed."""
 
     def __init__(self) -> None:
-        super().__init__("this service needs a token: send it as 'Authorization: Bearer kl_…'")
+        super().__init__(
+            "this service needs a token: --token or KUNLINE_TOKEN says it to a command, and "
+            "'Authorization: Bearer kl_…' in a request"
+        )
 
 
 class TokenRefusedError(PermissionError):

@@ -12,10 +12,23 @@ from tests.integration.databases import free_port
 
 pytestmark = pytest.mark.redis
 
+FOLDER = 'a "quoted" folder'
+
+
+def kunline(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "service.cli", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    port, folder = free_port(), tmp_path / 'a "quoted" folder'
+    port, folder = free_port(), tmp_path / FOLDER
     stage = Stage(tmp_path, {})
     words = ("up", "--port", str(port), "--data-dir", str(folder))
     stage.module("up", "service.cli", *words)
@@ -37,15 +50,19 @@ def url(tmp_path: Path) -> Iterator[str]:
 def test_a_pin_of_what_is_not_there_is_a_sentence_in_a_folder_of_any_name(
     url: str, key: str, said: str
 ) -> None:
-    answered = subprocess.run(
-        [sys.executable, "-m", "service.cli", "baseline", "pin", key, "--why", "x", "--url", url],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    answered = kunline("baseline", "pin", key, "--why", "x", "--url", url)
 
     assert answered.returncode == 2
     assert said in answered.stderr
     assert "Traceback" not in answered.stderr
+
+
+def test_a_token_that_is_made_for_its_folder_opens_the_service(url: str, tmp_path: Path) -> None:
+    folder = tmp_path / FOLDER
+    made = kunline("token", "create", "ci", "--scope", "run", "--data-dir", str(folder))
+    without = kunline("gate", "list", "--url", url)
+    by_token = kunline("gate", "list", "--url", url, "--token", made.stdout.strip())
+
+    assert f"database: {folder / 'kunline.db'}" in made.stderr
+    assert (without.returncode, by_token.returncode) == (2, 0)
+    assert "--token or KUNLINE_TOKEN" in without.stderr

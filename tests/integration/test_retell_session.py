@@ -47,7 +47,7 @@ def test_retelling_restores_what_was_never_told_and_changes_nothing_twice(
 
     done = [
         subprocess.run(
-            [sys.executable, "-m", "service.admin", "retell"],
+            [sys.executable, "-m", "service.admin", "db", "retell"],
             env=environment, check=True, capture_output=True, text=True, timeout=LIMIT_S,
         )
         for _ in range(2)

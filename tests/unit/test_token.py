@@ -1,10 +1,12 @@
-"""Tokens: what a caller may do, and when a token ends."""
+"""Tokens: what a caller may do, when a token ends, and what is said where one is missing."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from service.domain.token import Caller, Scope, ended
+from service.usecases.admit import TokenMissingError
+from service.usecases.submit_session import KeyReusedError
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -35,3 +37,14 @@ def test_a_token_ends_when_it_expires_or_is_revoked(
     expires_at: datetime | None, revoked_at: datetime | None, *, over: bool
 ) -> None:
     assert ended(expires_at=expires_at, revoked_at=revoked_at, now=NOW) is over
+
+
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        pytest.param(TokenMissingError(), ("--token", "KUNLINE_TOKEN", "Bearer"), id="no token"),
+        pytest.param(KeyReusedError("run-1"), ("'run-1'", "another --key"), id="a key used before"),
+    ],
+)
+def test_a_refusal_names_the_option_that_helps(refusal: Exception, words: tuple[str, ...]) -> None:
+    assert all(word in str(refusal) for word in words)
