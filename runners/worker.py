@@ -68,7 +68,7 @@ def main() -> int:
                 count=settings.cards or len(every),
                 folder=settings.lock_dir,
                 wait_s=settings.cards_wait_s,
-                sleep=_sleep_until(ending),
+                sleep=_waiting_for_cards(settings, ending),
             ) as cards,
             connected(
                 settings.url,
@@ -163,10 +163,16 @@ def _until_the_end(loop: Loop, ending: Stop) -> None:
         ending.give(LOOP_FAILED)
 
 
-def _sleep_until(ending: Stop) -> Callable[[float], None]:
-    """Return a sleep after which a process that is to end goes no further."""
+def _waiting_for_cards(settings: Settings, ending: Stop) -> Callable[[float], None]:
+    """Return a sleep that says once why, and after which a process that is to end goes no further.
+
+    Whoever started this runner looks for the setting's name in its log.
+    """
+    reasons = iter(["another runner of this host holds the cards (KUNLINE_CARDS_WAIT_S)"])
 
     def sleep(seconds: float) -> None:
+        if reason := next(reasons, None):
+            log.warning(reason, waited_s=settings.cards_wait_s, folder=str(settings.lock_dir))
         time.sleep(seconds)
         ending.check()
 

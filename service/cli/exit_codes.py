@@ -14,6 +14,7 @@ __all__ = [
     "EXIT_CODE",
     "INTERRUPTED",
     "OPERATIONAL",
+    "TERMINATED",
     "USAGE",
     "VALIDITY_EXIT_CODE",
     "exit_code_of_cells",
@@ -23,8 +24,9 @@ DONE = 0
 # Python ends with 1 on a crash and typer with 2 on wrong usage: no verdict ever does.
 OPERATIONAL = 1
 USAGE = 2
-# What a shell makes of a Ctrl-C.
+# What a shell makes of a Ctrl-C, and of SIGTERM.
 INTERRUPTED = 130
+TERMINATED = 143
 
 VALIDITY_EXIT_CODE = MappingProxyType(
     {Validity.VALID: DONE, Validity.INCOMPLETE: DONE, Validity.INVALID: 5}

@@ -1,6 +1,7 @@
 """Follow a session to its end: a progress bar at a terminal, one line a step elsewhere."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from uuid import UUID
 
@@ -23,6 +24,9 @@ OVER = frozenset({"finished", "cancelled"})
 SETTLED = frozenset({"reported", "given up", "cancelled"})
 # A launch's start-up takes about as long as this many repeats; it only shapes the bar.
 START_WEIGHT = 8.0
+BAR = 20
+# What stands beside a description: the bar, a spinner, a share, two times, a word and the gaps.
+BESIDE = BAR + 32
 # Away from a terminal a line is printed at least for each twentieth of the whole.
 STEPS_SAID = 20
 
@@ -46,7 +50,7 @@ def _with_bar(
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
+        BarColumn(bar_width=BAR),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
@@ -59,7 +63,7 @@ def _with_bar(
             bars.update(whole, completed=share, description=_counts(session))
             fraction = present_fraction(session)
             total = None if fraction is None else 1.0
-            line = present_line(session)
+            line = clipped(present_line(session, by_role=True), console.width - BESIDE)
             bars.update(present, description=line, completed=fraction or 0.0, total=total)
     return session
 
@@ -96,22 +100,53 @@ def _snapshots(
         time.sleep(POLL_S)
 
 
+def clipped(line: str, width: int) -> str:
+    """Return a line that leaves the bar its place."""
+    return line if len(line) <= width else f"{line[: max(width, BAR) - 1]}…"
+
+
 def done(session: SessionRead) -> float:
     """Return how much of a session is done, 0 to 1, start-ups weighed in."""
     whole = sum(START_WEIGHT + job.repeats for job in session.jobs)
     return sum(_job_done(job) for job in session.jobs) / whole
 
 
-def present_line(session: SessionRead) -> str:
-    """Return what happens now, for a person."""
+def present_line(session: SessionRead, *, by_role: bool = False) -> str:
+    """Return what happens now, for a person.
+
+    by_role: of two stacks say which is the base and which the candidate: their names are long.
+    """
     job = _present(session)
     if job is None:
         waiting = any(job.state not in SETTLED for job in session.jobs)
-        return "waiting for a runner" if waiting else "all launches are over"
+        return "waiting for a runner" if waiting else _over(session)
+    stack = (_role(session, job) if by_role else None) or job.stack_name
     if job.progress is None:
-        return f"launch {job.ordinal + 1}, {job.stack_name}: claimed by {job.runner}"
+        return f"launch {job.ordinal + 1}, {stack}: claimed by {job.runner}"
     text = f" ({job.progress.text})" if job.progress.text else ""
-    return f"launch {job.ordinal + 1}, {job.stack_name}: {job.progress.phase}{text}"
+    return f"launch {job.ordinal + 1}, {stack}: {job.progress.phase}{text}"
+
+
+def _role(session: SessionRead, job: JobRead) -> str | None:
+    base = session.baseline_stack_key
+    if base is None or len({each.stack_key for each in session.jobs}) > len(("base", "candidate")):
+        return None
+    return "base" if job.stack_key == base else "candidate"
+
+
+def _over(session: SessionRead) -> str:
+    """Return how the launches ended: one that was left out was not measured."""
+    left_out = "cancelled" if session.state == "cancelled" else "left out"
+    words = Counter(_end(job, left_out) for job in session.jobs)
+    return ", ".join(f"{count} {word}" for word, count in words.items())
+
+
+def _end(job: JobRead, left_out: str) -> str:
+    if job.state == "cancelled":
+        return left_out
+    if job.state == "given up":
+        return "given up"
+    return "measured" if job.broken is None else "broken"
 
 
 def present_fraction(session: SessionRead) -> float | None:
@@ -121,8 +156,8 @@ def present_fraction(session: SessionRead) -> float | None:
 
 
 def _counts(session: SessionRead) -> str:
-    settled = sum(job.state in SETTLED for job in session.jobs)
-    return f"{session.plan}: {settled} of {len(session.jobs)} launches"
+    measured = sum(job.state == "reported" for job in session.jobs)
+    return f"{session.plan}: {measured} of {len(session.jobs)} launches"
 
 
 def _present(session: SessionRead) -> JobRead | None:

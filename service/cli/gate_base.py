@@ -48,6 +48,18 @@ class BaseAsked:
     source: Path
 
 
+def require_base(asked: BaseAsked) -> None:
+    """Raise OverrideError where what is said of a base contradicts itself."""
+    text = asked.text or CHANNEL
+    if not text.startswith((CHANNEL, STACK)):
+        raise OverrideError(f"--base takes channel:NAME or stack:NAME, not {text!r}")
+    if text.startswith(STACK) and asked.merge_base is not None:
+        raise OverrideError(
+            f"--merge-base looks for what a channel had pinned, and --base {text} is one stack: "
+            "leave one of them out"
+        )
+
+
 def base_of(
     client: Client, matrix: Matrix, file: YamlFile[PlanFile], asked: BaseAsked, *, local: bool
 ) -> tuple[Side, GateBase]:
@@ -56,11 +68,10 @@ def base_of(
     local: the service was started just now, so where it knows no baseline the plan's own will do.
     Raises NoBaseError, OverrideError, UnknownFileError, FileProblemsError, RefusedError.
     """
+    require_base(asked)
     text = asked.text or f"{CHANNEL}main"
     if text.startswith(STACK):
         return _named(client, matrix, text.removeprefix(STACK), how="stack")
-    if not text.startswith(CHANNEL):
-        raise OverrideError(f"--base takes channel:NAME or stack:NAME, not {text!r}")
     channel = text.removeprefix(CHANNEL)
     pins = _pins(client, matrix, file, channel)
     plans_own = file.shape.baseline
@@ -211,7 +222,8 @@ def _stored(matrix: Matrix, order: StackOrder) -> ChosenStack:
     obstacle = (
         None
         if order.build is not None
-        else f"stack {stack.name}: neither the matrix nor the service tells how it is built"
+        else f"stack {stack.name}: neither the matrix nor the service tells how it is built; "
+        "write a stack file with its `build:` section, see docs/adding-a-stack.md"
     )
     file = YamlFile(f"the stored stack {order.key[:12]}", shape, {})
     return ChosenStack(file, stack, order.build, None, obstacle)

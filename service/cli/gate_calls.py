@@ -1,5 +1,6 @@
 """The calls of gates and waivers, typed; and the patience to wait through a lost connection."""
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from service.client import Client, ServiceAwayError
 from service.formats.ci_gates import GateListed, GateRead
 from service.formats.gate_plans import GateUpload
 from service.formats.messages import Message
+from service.formats.sessions import SessionRead
 from service.formats.waivers import WaiverOrder, WaiverRead, WaiverRevocation
 
 Answer = TypeVar("Answer")
@@ -65,14 +67,16 @@ class Patience:
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
 
-def submit(
-    client: Client, upload: GateUpload, patience: Patience, *, idempotency_key: str
-) -> GateRead:
-    """Queue a gate, its files first, and return it; the same key gives the same gate."""
+def submit(client: Client, upload: GateUpload, patience: Patience, *, key: str | None) -> GateRead:
+    """Queue a gate, its files first, and return it.
+
+    key: the same one gives the same gate; None for a gate of its own.
+    """
+    chosen = key or secrets.token_hex(16)
     for content in upload.artefacts.values():
         patience.through(lambda content=content: client.put_artefact(content))  # type: ignore[misc]
     return patience.through(
-        lambda: client.ask(GateRead, "gates", body=upload.order, idempotency_key=idempotency_key)
+        lambda: client.ask(GateRead, "gates", body=upload.order, idempotency_key=chosen)
     )
 
 
@@ -86,6 +90,16 @@ def finished(client: Client, gate: GateRead, patience: Patience) -> GateRead:
 def read(client: Client, gate_id: UUID) -> GateRead:
     """Return a gate, how far it is and what it says by now."""
     return client.ask(GateRead, f"gates/{gate_id}")
+
+
+def no_runner(client: Client, session: SessionRead) -> str | None:
+    """Return a sentence where no runner is known that could take a session's launches, or None."""
+    if session.state != "queued" or any(each.pool == session.pool for each in client.runners()):
+        return None
+    return (
+        f"no runner of pool {session.pool} is registered: the gate is queued until one is; "
+        f"`kunline runner --pool {session.pool}` starts one on the host with the cards"
+    )
 
 
 def cancel(client: Client, gate_id: UUID) -> GateRead:

@@ -54,6 +54,23 @@ def candidate_of(named: Named, matrix: Matrix, base: Side) -> tuple[Side, GateCa
     )
 
 
+def require_readable(named: Named, matrix: Matrix) -> None:
+    """Read what a person names as far as that needs no base, and build nothing.
+
+    Raises OverrideError, UnknownFileError and FileProblemsError.
+    """
+    file, instead = _file(named)
+    _require_each_once(instead)
+    if file:
+        _stack(file, matrix)
+    for text in instead:
+        name, _, value = text.partition("=")
+        if is_wheel(value):
+            wheel_of(name, value)
+        elif not value.startswith(GIT):
+            _require_no_path(name, value)
+
+
 def _file(named: Named) -> tuple[str | None, Sequence[str]]:
     """Return the stack that is named, by --stack or as --with FILE, and the other overrides."""
     files = [text for text in named.instead if text.endswith(STACK_FILE) and "=" not in text]
@@ -78,10 +95,20 @@ def _with(side: Side, text: str, source: Path) -> tuple[Side, GateOverride]:
         return _with_wheel(side, wheel_of_commit(name, value, source=source))
     if is_wheel(value):
         return _with_wheel(side, wheel_of(name, value))
+    _require_no_path(name, value)
     ((component, version),) = overrides([text])
     changed = with_overrides(side.stack, [(component, version)])
     told = GateOverride(component=component, kind="version", asked=text, version=version)
     return replace(side, stack=changed), told
+
+
+def _require_no_path(name: str, value: str) -> None:
+    """Raise OverrideError for a path that is no wheel's: it would be taken for a version."""
+    if "/" not in value:
+        return
+    is_folder = Path(value).expanduser().is_dir()
+    wheels = f"{value.rstrip('/')}/*.whl" if is_folder else "./dist/*.whl"
+    raise OverrideError(f"{name}={value} is a path and no wheel; name the wheel: {name}={wheels}")
 
 
 def _require_each_once(instead: Sequence[str]) -> None:

@@ -1,6 +1,8 @@
-"""What a person may say to `kunline gate`, one alias an option."""
+"""What a person may say to `kunline gate`, one alias an option; none is passed over in silence."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 from uuid import UUID
 
@@ -66,3 +68,70 @@ Key = Annotated[
         "--key", help="Asked again with the same key, it is the same gate; such as a run's."
     ),
 ]
+
+_QUESTION = [
+    "plan",
+    "base",
+    "instead",
+    "stack",
+    "merge_base",
+    "target",
+    "source",
+    "cell",
+    "budget",
+    "key",
+]
+_DELIVERY = [
+    "markdown",
+    "junit",
+    "answer_file",
+    "github",
+    "gitee",
+    "check",
+    "github_actions",
+    "webhook",
+    "must_deliver",
+    "repository",
+    "pull_request",
+    "commit",
+    "details_url",
+    "comment_key",
+]
+# Options that are of no use beside another one, and why.
+_IDLE = MappingProxyType(
+    {
+        "attach": (_QUESTION, "--attach waits for a gate that was asked for already"),
+        "detach": (
+            _DELIVERY,
+            "--detach does not wait for the answer: --attach does, and takes them",
+        ),
+        "local": (
+            ["detach", "attach", "url", "token", "patience"],
+            "--local has a service of its own, and waits for its end",
+        ),
+    }
+)
+
+
+def require_all_used(context: typer.Context) -> None:
+    """Refuse by name what was given on the command line and would not be looked at.
+
+    What the environment says is meant for any command. Raises typer.BadParameter.
+    """
+    options = {str(each.name): each.opts[0] for each in context.command.params}
+    given = {name: option for name, option in options.items() if _is_given(context, name)}
+    for name, (idle, why) in _IDLE.items():
+        if context.params.get(name):
+            _refuse([given[each] for each in idle if each in given], why)
+    if "data_dir" in given and not context.params.get("local"):
+        _refuse([given["data_dir"]], "a folder of its own is for --local")
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _refuse(options: Sequence[str], why: str) -> None:
+    if options:
+        raise typer.BadParameter(f"{', '.join(options)} would not be looked at: {why}")

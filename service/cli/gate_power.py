@@ -17,12 +17,16 @@ TOLERANCES = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """How often an equal candidate is called unchanged, and one that is worse regressed."""
+    """How often an equal candidate is called unchanged, and one that is worse regressed.
+
+    is_prior: no noise is known, so it is what such metrics do elsewhere.
+    """
 
     metric: Metric
     tolerance: float
     unchanged: float
     regressed: float
+    is_prior: bool
 
 
 def power_note(upload: GateUpload, known: Known) -> str | None:
@@ -40,17 +44,22 @@ def power_note(upload: GateUpload, known: Known) -> str | None:
     if not stated:
         return None
     weakest = min(stated, key=lambda each: (each.unchanged, each.regressed))
+    from_prior = (
+        "; no noise of it is stored yet, so this is the prior's" if weakest.is_prior else ""
+    )
     return (
         f"planned power, at {weakest.metric.name}, the weakest: an equal candidate is called "
         f"unchanged in {share(weakest.unchanged)} of such gates, and one that is "
         f"{share(TOLERANCES * weakest.tolerance)} worse regressed in {share(weakest.regressed)}"
+        f"{from_prior}"
     )
 
 
 def _stated(upload: GateUpload, metric: Metric, known: Known, cell: Cell) -> Stated:
     order = upload.planned.policy
     tolerance = Policy(order.tolerances).tolerance_of(metric)
-    expected = expected_of(metric, known.get((cell, metric.name)))
+    noise = known.get((cell, metric.name))
+    expected = expected_of(metric, noise)
 
     def chances(worsening: float) -> tuple[float, float]:
         found = planned_chances(
@@ -63,4 +72,5 @@ def _stated(upload: GateUpload, metric: Metric, known: Known, cell: Cell) -> Sta
         )
         return found.unchanged, found.regressed
 
-    return Stated(metric, tolerance, chances(0.0)[0], chances(TOLERANCES * tolerance)[1])
+    unchanged, regressed = chances(0.0)[0], chances(TOLERANCES * tolerance)[1]
+    return Stated(metric, tolerance, unchanged, regressed, is_prior=noise is None)

@@ -5,14 +5,14 @@ import inspect
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from service.cli.answers.deliver import Step, steps
+from service.cli.answers.deliver import Step, obstacles, steps, unwritable
 from service.cli.answers.marks import log_line
 from service.cli.answers.place import Place
 from service.cli.answers.text import text
@@ -91,6 +91,24 @@ class Delivery:
     def summary(self, answer: GateAnswer) -> str:
         """Return an answer as lines for a terminal, in the language that was asked for."""
         return text(answer, self.wanted.language)
+
+    def require_possible(self) -> None:
+        """Look for what cannot be delivered before hours are measured for it.
+
+        Exits 2 where a file cannot be written, or with --must-deliver where anything cannot; else
+        what stands in the way is said, and the gate goes on, as it does where a delivery fails.
+        """
+        files = list(unwritable(self.wanted))
+        sent = list(obstacles(self.wanted, os.environ))
+        for obstacle in (*files, *sent):
+            complain(f"cannot deliver: {obstacle}")
+        if files or (sent and self.must_deliver):
+            raise typer.Exit(USAGE)
+
+    def to_files(self) -> "Delivery":
+        """Return what is written here, and nothing that is sent: for an answer in between."""
+        kept = replace(self.wanted, github=False, gitee=False, github_actions=False, webhook=None)
+        return Delivery(kept)
 
     def deliver(self, answer: GateAnswer, *, as_json: bool = False) -> int:
         """Deliver an answer, say on stderr what arrived and what did not, return the exit code.

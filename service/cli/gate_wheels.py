@@ -38,6 +38,10 @@ BROKEN_WHEELS = (
 )
 
 
+class GitRefusedError(OverrideError):
+    """Git refused what it was asked; the message has its words."""
+
+
 @dataclass(frozen=True, slots=True)
 class NamedWheel:
     """A wheel in place of a component. parts: bytes by their SHA-256, put together in order."""
@@ -73,9 +77,7 @@ def wheel_of_commit(component: str, value: str, *, source: Path) -> NamedWheel:
 
     value: 'git:' and a commit, or whatever names one there. Raises OverrideError.
     """
-    commit = git(
-        source, "rev-parse", "--verify", "--end-of-options", f"{value[len(GIT) :]}^{{commit}}"
-    )
+    commit = _commit(value[len(GIT) :], source)
     with TemporaryDirectory(prefix="kunline-gate-") as scratch:
         tree, wheels = Path(scratch, "tree"), Path(scratch, "wheels")
         tree.mkdir()
@@ -93,6 +95,20 @@ def wheel_of_commit(component: str, value: str, *, source: Path) -> NamedWheel:
         return _read(path, told)
 
 
+def _commit(name: str, source: Path) -> str:
+    try:
+        git(source, "rev-parse", "--git-dir")
+    except GitRefusedError as error:
+        raise OverrideError(f"{error}; --source names the repository of the commit") from error
+    try:
+        return git(source, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    except GitRefusedError as error:
+        raise OverrideError(
+            f"no such commit in {source}: {name!r}. A shallow clone needs its whole history: "
+            "fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab; --source names another repository"
+        ) from error
+
+
 def git(source: Path, *words: str) -> str:
     """Return what git says in a repository, without the line's end. Raises OverrideError."""
     try:
@@ -104,7 +120,8 @@ def git(source: Path, *words: str) -> str:
             timeout=GIT_LIMIT_S,
         )
     except subprocess.CalledProcessError as error:
-        raise OverrideError(f"git {words[0]} in {source}: {error.stderr.strip()}") from error
+        said = error.stderr.strip()
+        raise GitRefusedError(f"git {words[0]} in {source}: {said}") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise OverrideError(f"git {words[0]} in {source}: {error}") from error
     return done.stdout.strip()

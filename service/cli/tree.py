@@ -5,14 +5,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from service.cli.broker import embedded, free_port
 from service.cli.processes import Child, ChildGaveUpError, Tree, module
 from service.client import Client, connected
+from service.formats.data_folder import embedded_database
 
 READY_LIMIT_S = 90.0
 READY_POLL_S = 0.2
+# How long a runner waits for cards that another one holds, which it says in its log; its own
+# default is 30 s (docs/operations.md).
+CARDS_WAIT = "KUNLINE_CARDS_WAIT_S"
+CARDS_HELD = (
+    "another runner of this host holds the cards: waiting for them; "
+    f"{CARDS_WAIT}=600 waits up to ten minutes"
+)
 # The pool of plans that are for whatever machine one sits at.
 LOCAL_POOL = "local"
 
@@ -24,12 +33,7 @@ class Embedded:
     url: str
     tree: Tree
     data_dir: Path
-
-
-def data_home() -> Path:
-    """Return where an embedded service keeps its database and artefacts unless told otherwise."""
-    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local/share")
-    return Path(base) / "kunline"
+    broker_url: str
 
 
 @contextmanager
@@ -54,7 +58,7 @@ def _started(tree: Tree, data_dir: Path, *, port: int, runner: bool) -> Embedded
     url = f"http://127.0.0.1:{port}"
     shared = {
         "KUNLINE_DATA_DIR": str(data_dir),
-        "KUNLINE_DATABASE_URL": f"sqlite:///{data_dir / 'kunline.db'}",
+        "KUNLINE_DATABASE_URL": embedded_database(data_dir),
         "KUNLINE_BROKER_URL": broker.url,
     }
     api = {**shared, "KUNLINE_HOST": "127.0.0.1", "KUNLINE_PORT": str(port)}
@@ -65,25 +69,50 @@ def _started(tree: Tree, data_dir: Path, *, port: int, runner: bool) -> Embedded
     tree.start(
         Child("scheduler", module("service.tasks.scheduler"), shared, data_dir / "scheduler.log")
     )
+    started = Embedded(url, tree, data_dir, broker.url)
     if runner:
-        tree.start(
-            Child(
-                "runner",
-                module("runners.worker"),
-                _runner(url, broker.url, data_dir),
-                data_dir / "runner.log",
-            )
-        )
-    return Embedded(url, tree, data_dir)
+        tree.start(_runner(started))
+    return started
 
 
-def _runner(url: str, broker_url: str, data_dir: Path) -> dict[str, str]:
-    return {
-        "KUNLINE_URL": url,
-        "KUNLINE_BROKER_URL": broker_url,
-        "KUNLINE_SPOOL_DIR": str(data_dir / "spool"),
+def _runner(embedded: Embedded) -> Child:
+    settings = {
+        "KUNLINE_URL": embedded.url,
+        "KUNLINE_BROKER_URL": embedded.broker_url,
+        "KUNLINE_SPOOL_DIR": str(embedded.data_dir / "spool"),
         "KUNLINE_POOL": LOCAL_POOL,
     }
+    return Child("runner", module("runners.worker"), settings, embedded.data_dir / "runner.log")
+
+
+def start_runner(embedded: Embedded, client: Client, say: Callable[[str], None]) -> None:
+    """Start a runner and return once it is heard of, saying where it waits for cards of others.
+
+    The service may know runners of earlier days, so only one that was seen since counts. Raises
+    ChildGaveUpError.
+    """
+    child, begun = _runner(embedded), datetime.now(UTC)
+    log = embedded.data_dir / "runner.log"
+    told_before = log.stat().st_size if log.exists() else 0
+    embedded.tree.start(child)
+    deadline = time.monotonic() + READY_LIMIT_S + _cards_wait_s()
+    has_said = False
+    while not any(runner.seen_at >= begun for runner in client.runners()):
+        embedded.tree.require("runner")
+        if time.monotonic() > deadline:
+            raise ChildGaveUpError(f"the runner was not heard of; its log is {log}")
+        if not has_said and CARDS_WAIT.encode() in log.read_bytes()[told_before:]:
+            say(CARDS_HELD)
+            has_said = True
+        time.sleep(READY_POLL_S)
+
+
+def _cards_wait_s() -> float:
+    """Return how long a runner was told to wait for cards; what is no number it refuses itself."""
+    try:
+        return float(os.environ.get(CARDS_WAIT, "30"))
+    except ValueError:
+        return 0.0
 
 
 def _wait_until_ready(tree: Tree, url: str) -> None:

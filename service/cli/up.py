@@ -11,11 +11,12 @@ from typing import Annotated
 import typer
 
 from service.cli.broker import NoBrokerError
-from service.cli.exit_codes import OPERATIONAL
+from service.cli.exit_codes import INTERRUPTED, OPERATIONAL, TERMINATED
 from service.cli.plain import complain
 from service.cli.processes import ChildGaveUpError, Tree
-from service.cli.tree import data_home, embedded_service
+from service.cli.tree import embedded_service
 from service.client import RefusedError, ServiceAwayError
+from service.formats.data_folder import data_home
 
 TEND_EVERY_S = 0.5
 
@@ -23,11 +24,19 @@ DataDir = Annotated[
     Path | None,
     typer.Option(help="Where database, artefacts and logs live. [default: the user's data folder]"),
 ]
+Kept = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar="KUNLINE_DATA_DIR",
+        help="Where database, artefacts and logs live. [default: the user's data folder]",
+    ),
+]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Loopback port to listen on.")]
 
 
 def up(
-    data_dir: DataDir = None,
+    data_dir: Kept = None,
     port: Port = 8000,
     runner: Annotated[bool, typer.Option("--runner", help="Run a runner here as well.")] = False,
 ) -> None:
@@ -55,18 +64,35 @@ def serve_until_stopped(tree: Tree) -> None:
         complain("stopping ...")
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM asks for the same as a Ctrl-C; only the exit code tells them apart."""
+
+
+def stopped_code(stop: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that was stopped."""
+    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+
+
 @contextmanager
 def failing_clearly() -> Iterator[None]:
     """End with a sentence where a part of the service does not run; treat SIGTERM as Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    with terminable():
+        try:
+            yield
+        except (ChildGaveUpError, NoBrokerError, RefusedError, ServiceAwayError) as error:
+            complain(str(error))
+            raise typer.Exit(OPERATIONAL) from error
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Raise Terminated at a SIGTERM while the block runs."""
+    before = signal.signal(signal.SIGTERM, _terminated)
     try:
         yield
-    except (ChildGaveUpError, NoBrokerError, RefusedError, ServiceAwayError) as error:
-        complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _terminated(_signal: int, _frame: FrameType | None) -> None:
+    raise Terminated

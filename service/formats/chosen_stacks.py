@@ -67,7 +67,10 @@ def _chosen(file: YamlFile[StackFile], lock: Lock | None) -> ChosenStack:
     if build is not None and not isinstance(build, BuildSection):
         return ChosenStack(file, stack, build.order(), None, None)
     if build is None or lock is None:
-        why = "it has no build, so no runner can bring it up by itself"
+        why = (
+            "it has no build, so no runner can bring it up by itself; write its `build:` section, "
+            "see docs/adding-a-stack.md"
+        )
         obstacle = f"stack {stack.name}: {why}"
         return ChosenStack(file, stack, None, None, obstacle)
     return ChosenStack(file, stack, build.order(lock), lock, None)
@@ -93,7 +96,7 @@ def with_wheel(stack: ChosenStack, wheel: WheelOrder) -> ChosenStack:
     can bring it up.
     """
     if stack.build is None:
-        raise OverrideError(f"{stack.obstacle}; so no wheel can be put into it")
+        raise OverrideError(f"no wheel can be put into it: {stack.obstacle}")
     before = stack.stack
     try:
         changed = with_version(before, name=wheel.component, version=wheel.version)

@@ -172,13 +172,16 @@ class GateTime(Message):
     """Card time, in card-seconds: seconds times the cards that were held.
 
     planned: all launches, had nothing been stopped. spent: what launches took, start-ups included
-    and the building of environments left out. saved: planned launches that were not needed.
+    and the building of environments left out; a launch that was lost counts to its lease's end.
+    saved: planned launches that were not needed, as the answer was certain. unbegun: planned
+    launches that were left out because a stack broke, the budget was spent or a person cancelled.
     """
 
     budget_card_s: PositiveFloat | None
     planned_card_s: NonNegativeFloat
     spent_card_s: NonNegativeFloat
     saved_card_s: NonNegativeFloat
+    unbegun_card_s: NonNegativeFloat = 0.0
 
 
 class GateLink(Message):

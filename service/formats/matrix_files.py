@@ -16,7 +16,13 @@ from service.formats.policy_files import PolicyFile
 from service.formats.spelling import hint
 from service.formats.stack_files import StackFile
 from service.formats.workload_files import WorkloadFile
-from service.formats.yaml_file import FileProblem, FileProblemsError, YamlFile, read_yaml
+from service.formats.yaml_file import (
+    WHOLE,
+    FileProblem,
+    FileProblemsError,
+    YamlFile,
+    read_yaml,
+)
 
 MAX_FILES = 2000
 POLICY = "policy.yaml"
@@ -69,7 +75,10 @@ def read_matrix(root: Path) -> Matrix:
     Raises FileProblemsError when there is no such directory.
     """
     if not root.is_dir():
-        raise FileProblemsError([FileProblem(str(root), 1, "", "no such directory")])
+        problem = FileProblem(
+            str(root), WHOLE, "", "no such directory; --matrix or KUNLINE_MATRIX_DIR names another"
+        )
+        raise FileProblemsError([problem])
     locks: dict[str, Lock] = {}
     stacks = _with_locks(root, _shelf(root, "stack", StackFile), locks)
     clients = _with_locks(root, _shelf(root, "client", ClientFile), locks)

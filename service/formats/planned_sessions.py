@@ -218,7 +218,7 @@ def _chosen(
     if not stacks:
         fitting = [name for name, stack in matrix.stacks.files.items() if _fits(stack, file.shape)]
         raise StackChoiceError(
-            f"plan {file.shape.name} names no stack: name one of "
+            f"plan {file.shape.name} names no stack: name one with --stack, of "
             + (", ".join(fitting) or f"chip {file.shape.cards.chip}; the matrix has none")
         )
     stacks[-1] = with_overrides(stacks[-1], overrides)

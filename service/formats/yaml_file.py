@@ -16,6 +16,7 @@ from service.formats.yaml_nodes import Document, Place, Spot, YamlError, documen
 Shape = TypeVar("Shape", bound=BaseModel)
 
 MAX_FILE_BYTES = 256 * 1024
+WHOLE = 0
 _MOST_TEXT = 60
 _WANTED = {
     "int_type": "a whole number",
@@ -35,7 +36,10 @@ _WANTED = {
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """One thing that is wrong in a file. field: dotted, or empty for the file as a whole."""
+    """One thing that is wrong in a file.
+
+    line: WHOLE where there are no lines. field: dotted, or empty for the file as a whole.
+    """
 
     file: str
     line: int
@@ -43,7 +47,7 @@ class FileProblem:
     message: str
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}:"
+        where = f"{self.file}:" if self.line == WHOLE else f"{self.file}:{self.line}:"
         return f"{where} {self.field}: {self.message}" if self.field else f"{where} {self.message}"
 
 

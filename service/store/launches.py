@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Insert, func, select
+from sqlalchemy import Insert, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.domain.answer import LaunchAnswer
@@ -73,7 +73,7 @@ def newest_of_job(session: ReadSession, job_id: UUID) -> StoredLaunch | None:
 def lived(session: ReadSession, session_id: UUID) -> Mapping[UUID, float]:
     """Return how many seconds the launches of each job of a session took, all of them together.
 
-    One that nobody told the end of counts for nothing.
+    One that runs just now counts once it ends; one that was lost ended with its lease.
     """
     rows = session.execute(
         select(LaunchRow.job_id, LaunchRow.started_at, LaunchRow.stopped_at)
@@ -86,6 +86,23 @@ def lived(session: ReadSession, session_id: UUID) -> Mapping[UUID, float]:
             seconds = (stopped_at - started_at).total_seconds()
             found[job_id] = found.get(job_id, 0.0) + seconds
     return found
+
+
+def end_lost(session: WriteSession, job_id: UUID, *, at: datetime) -> None:
+    """End the launches of a job that nobody told the end of: its runner went quiet.
+
+    The cards were held until then. What a runner still tells of the launch takes its place.
+    """
+    session.execute(
+        update(LaunchRow)
+        .where(
+            LaunchRow.job_id == job_id,
+            LaunchRow.stopped_at.is_(None),
+            LaunchRow.started_at <= at,
+        )
+        .values(stopped_at=at)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def last_started(

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import ceil
 from uuid import UUID
 
-from service.domain.ci_gate import Counts, counting, exit_code, outcome_of
+from service.domain.ci_gate import Counts, Stop, counting, exit_code, outcome_of
 from service.domain.metric import METRICS
 from service.domain.stack_difference import changed_arguments, changed_components, widest_scope
 from service.domain.verdict import Outcome, foremost
@@ -36,6 +37,7 @@ from service.usecases.gate_cells import (
     judged,
     read_state,
     saved_card_seconds,
+    unbegun_card_seconds,
 )
 from service.usecases.gate_exemptions import Exemptions, exemptions_of
 from service.usecases.read_sessions import read_session
@@ -101,14 +103,38 @@ def answered(session: ReadSession, state: GateState, *, now: datetime) -> GateAn
             planned_card_s=sum(content.planned_card_s),
             spent_card_s=card_seconds(state, launches.lived(session, state.session.id)),
             saved_card_s=saved_card_seconds(state),
+            unbegun_card_s=unbegun_card_seconds(state),
         ),
         host=state.session.host,
         asked_by=state.stored.asked_by,
         asked_at=state.stored.asked_at,
         finished_at=state.session.finished_at,
         reproduce=content.reproduce,
-        notes=(*content.notes, *(() if counted else (ALL_EXEMPT,))),
+        notes=(
+            *content.notes,
+            *_budget_note(state, launches.lived(session, state.session.id)),
+            *(() if counted else (ALL_EXEMPT,)),
+        ),
     )
+
+
+def _budget_note(state: GateState, lived: Mapping[UUID, float]) -> tuple[str, ...]:
+    """Say what launches took beside what was planned where the budget ended a gate too early."""
+    if all(stop.stop.word is not Stop.BUDGET for stop in state.stops.values()):
+        return ()
+    planned = dict(zip((job.id for job in state.jobs), state.content.planned_card_s, strict=False))
+    begun = sum(planned.get(job_id, 0.0) for job_id in lived)
+    spent = card_seconds(state, lived)
+    if not begun or spent <= begun:
+        return ()
+    needed_min = ceil(sum(planned.values()) * spent / begun / 60)
+    without = "" if all(gated.baseline for gated in state.cells) else " before a control was there"
+    took, expected = spent / len(lived), begun / len(lived)
+    told = (
+        f"the budget was spent{without}: a launch took {took:.0f} card-seconds where "
+        f"{expected:.0f} were planned; at that, --budget {needed_min}m would do for all"
+    )
+    return (told,)
 
 
 def _cached(session: ReadSession, state: GateState) -> Cached:

@@ -1,7 +1,7 @@
 """The cells of a gate as far as they are measured: both arms of each, and its verdicts by now."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import ConfigDict
 
 from service.domain.cell import Cell
-from service.domain.ci_gate import Looks, Standing
+from service.domain.ci_gate import Looks, Standing, Stop
 from service.domain.comparison import Obstacle
 from service.domain.job import ENDED, JobState
 from service.domain.policy import Policy
@@ -29,6 +29,8 @@ from service.usecases.judge_session import policy_of
 from service.usecases.session_content import SessionContent, asked_of
 from service.usecases.sides import Arm, NamedStack, Pair, compared, load
 
+# What stops a cell because what is said of it is known.
+ANSWERED = frozenset({Stop.CERTAIN, Stop.CANARY})
 # As many runs of a gate's session as are looked at.
 RUNS = 20_000
 
@@ -263,12 +265,29 @@ def card_seconds(state: GateState, lived: Mapping[UUID, float]) -> float:
 
 
 def saved_card_seconds(state: GateState) -> float:
-    """Return the card-seconds that were planned for launches which then were not needed."""
-    return sum(
-        planned
-        for job, planned in zip(state.jobs, state.content.planned_card_s, strict=False)
-        if job.state is JobState.CANCELLED
-    )
+    """Return the card-seconds planned for launches that a certain answer made needless."""
+    return sum(planned for job, planned in _unbegun(state) if _is_needless(state, job))
+
+
+def unbegun_card_seconds(state: GateState) -> float:
+    """Return the card-seconds planned for launches that were left out for any other reason."""
+    return sum(planned for job, planned in _unbegun(state) if not _is_needless(state, job))
+
+
+def _unbegun(state: GateState) -> Iterator[tuple[StoredJob, float]]:
+    for job, planned in zip(state.jobs, state.content.planned_card_s, strict=False):
+        if job.state is JobState.CANCELLED and job.host is None:
+            yield job, planned
+
+
+def _is_needless(state: GateState, job: StoredJob) -> bool:
+    """Return whether each cell that a launch had left was stopped because its answer was known."""
+    stops = [state.stops.get(_cell_of(each)) for each in job.launch["cells"]]
+    return all(found is not None and found.stop.word in ANSWERED for found in stops)
+
+
+def _cell_of(ordered: Mapping[str, str]) -> Cell:
+    return Cell(ordered["condition_key"], ordered["protocol_key"])
 
 
 def _cards(job: StoredJob) -> int:

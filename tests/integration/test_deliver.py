@@ -267,8 +267,8 @@ def test_a_forge_that_stays_away_is_given_up_after_four_tries(forge: StandIn) ->
     ("environ", "place", "message"),
     [
         pytest.param({}, PLACE, "no token is in", id="no token"),
-        pytest.param({"GITHUB_TOKEN": "x"}, Place(), "no repository", id="no repository"),
-        pytest.param({"GITHUB_TOKEN": "x"}, Place("../x"), "no repository", id="no such name"),
+        pytest.param({"GITHUB_TOKEN": "x"}, Place(), "no repository is named", id="no repository"),
+        pytest.param({"GITHUB_TOKEN": "x"}, Place("../x"), "no repository: --", id="no such name"),
         pytest.param(
             {"GITHUB_TOKEN": "x", "GITHUB_API_URL": "http://forge.example"},
             PLACE,
@@ -291,6 +291,20 @@ def test_what_is_missing_is_said_before_anything_is_sent(
 
     with pytest.raises(ValueError, match=message):
         only_step("comment", found).act()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param(all_well(), "0 lines", id="none"),
+        pytest.param(passes(), "1 line", id="one"),
+        pytest.param(regressed(), "3 lines", id="several"),
+    ],
+)
+def test_how_many_annotations_there_are_is_said(answer: GateAnswer, words: str) -> None:
+    found = steps(answer, Wanted(github_actions=True), Process({}).around())
+
+    assert only_step("annotations", found).act() == words
 
 
 def test_a_workflow_tells_its_own_place(github: GitHubStandIn, tmp_path: Path) -> None:

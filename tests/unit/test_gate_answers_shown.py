@@ -46,6 +46,22 @@ def test_an_answer_reads_as_it_should(kind: str, language: Language) -> None:
     assert_golden(f"gate_{kind}_{language}.txt", shown(KINDS[kind](), language))
 
 
+def test_nothing_is_told_as_measured_where_nothing_was_and_no_field_is_empty() -> None:
+    whole = KINDS["missing"]()
+    none = {"baseline_launches": 0, "candidate_launches": 0}
+    unmeasured = [cell.model_copy(update=none) for cell in whole.cells]
+    time = whole.time.model_copy(update={"saved_card_s": 0.0, "unbegun_card_s": 360.0})
+    answer = whole.model_copy(update={"cells": tuple(unmeasured), "time": time})
+
+    told = text(answer, Language.EN)
+
+    assert "pinned as 0.4.0, not measured" in told
+    assert "measured 0.4.0" in text(whole, Language.EN)
+    assert "6 min of it not begun" in told
+    assert "saved by stopping early" not in told
+    assert not re.search(r"what to do -?$", told, re.MULTILINE)
+
+
 @EVERY
 def test_junit_fails_where_the_gate_does_and_nowhere_else(kind: str) -> None:
     answer = KINDS[kind]()

@@ -224,6 +224,12 @@ def test_one_cell_alone_may_be_asked_for_and_none_is_refused() -> None:
             "named twice",
             id="one part twice",
         ),
+        pytest.param(
+            ("torch=./dist",), None, r"name the wheel: torch=\./dist/\*\.whl", id="a path"
+        ),
+        pytest.param(
+            (f"torch={Path(__file__).parent}/",), None, r"unit/\*\.whl$", id="a folder's path"
+        ),
     ],
 )
 def test_a_candidate_is_named_in_one_way(
@@ -262,3 +268,4 @@ def test_a_plan_says_beforehand_what_its_gate_has_the_power_to_say() -> None:
     assert note is not None
     assert "tpot_p50" in note
     assert "30.0 % worse regressed in" in note
+    assert note.endswith("no noise of it is stored yet, so this is the prior's")

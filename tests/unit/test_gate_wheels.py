@@ -116,11 +116,22 @@ def test_a_commit_is_built_as_it_was_committed(tmp_path: Path) -> None:
     assert b"CHANGED" not in b"".join(found.parts.values())
 
 
-def test_a_commit_that_is_not_there_is_refused_in_gits_words(tmp_path: Path) -> None:
+def test_a_commit_that_is_not_there_says_how_it_would_be(tmp_path: Path) -> None:
     _repository(tmp_path)
 
-    with pytest.raises(OverrideError, match="git rev-parse"):
-        wheel_of_commit("small", "git:nosuch", source=tmp_path)
+    with pytest.raises(
+        OverrideError, match=r"no such commit in .*fetch-depth: 0.*GIT_DEPTH: 0.*--source"
+    ) as refused:
+        wheel_of_commit("small", "git:0123", source=tmp_path)
+
+    assert "fatal" not in str(refused.value)
+
+
+def test_a_folder_that_is_no_repository_is_told_in_gits_words(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+
+    with pytest.raises(OverrideError, match=r"not a git repository.*; --source names"):
+        wheel_of_commit("small", "git:HEAD", source=tmp_path)
 
 
 def test_a_stack_with_a_wheel_has_another_key_and_its_build_brings_it(tmp_path: Path) -> None:
@@ -187,7 +198,9 @@ def test_a_stack_that_no_runner_brings_up_takes_no_wheel(tmp_path: Path) -> None
     stack = chosen(read_matrix(MATRIX), "p800-sglang-kunlun-recipe")
     wheel = made_wheel(tmp_path, "sglang-kunlun")
 
-    with pytest.raises(OverrideError, match="no wheel can be put into it"):
+    with pytest.raises(
+        OverrideError, match=r"no wheel can be put into it.*`build:` section, see docs/adding-"
+    ):
         with_wheel(stack, wheel_of("sglang-kunlun", str(wheel)).order)
 
 

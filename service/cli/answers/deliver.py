@@ -1,6 +1,7 @@
 """Deliver an answer: to files, to GitHub's step, to a pull request and a commit, to a webhook."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,13 @@ from service.cli.answers import webhook
 from service.cli.answers.annotations import annotations
 from service.cli.answers.junit import junit
 from service.cli.answers.markdown import markdown
-from service.cli.answers.on_forge import OnForge, on_gitee, on_github
+from service.cli.answers.on_forge import (
+    OnForge,
+    on_gitee,
+    on_github,
+    require_gitee,
+    require_github,
+)
 from service.cli.answers.wanted import Surroundings, Wanted
 from service.formats.gate_answers import GateAnswer
 
@@ -57,6 +64,47 @@ def steps(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> Iterator[
         yield Step("webhook", lambda: _call(answer, url, around))
 
 
+def unwritable(wanted: Wanted) -> Iterator[str]:
+    """Yield why a file that is wanted cannot be written; nothing is created for that."""
+    for path in (wanted.markdown, wanted.junit, wanted.answer):
+        if path is None:
+            continue
+        there = next(each for each in (path, *path.absolute().parents) if each.exists())
+        if there != path and not there.is_dir():
+            yield f"{path}: {there} is no folder"
+        elif there == path and path.is_dir():
+            yield f"{path} is a folder"
+        elif not os.access(there, os.W_OK):
+            yield f"{path}: {there} cannot be written"
+
+
+def obstacles(wanted: Wanted, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is known to stand in the way of sending an answer, before there is one."""
+    checks: list[tuple[str, bool, Callable[[], object]]] = [
+        ("GitHub", wanted.github, lambda: require_github(wanted, environ)),
+        ("Gitee", wanted.gitee, lambda: require_gitee(wanted, environ)),
+        ("webhook", wanted.webhook is not None, lambda: _require_webhook(wanted, environ)),
+        ("step summary", wanted.github_actions, lambda: _require_workflow(environ)),
+    ]
+    for name, is_wanted, check in checks:
+        try:
+            if is_wanted:
+                check()
+        except (OSError, ValueError) as error:
+            yield f"{name}: {error}"
+
+
+def _require_webhook(wanted: Wanted, environ: Mapping[str, str]) -> None:
+    webhook.require_sendable(wanted.webhook or "", environ.get(WEBHOOK_SECRET, ""))
+
+
+def _require_workflow(environ: Mapping[str, str]) -> str:
+    name = environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        raise NoWorkflowError("GITHUB_STEP_SUMMARY is not set: --github-actions is for a workflow")
+    return name
+
+
 def _writing(path: Path, text: Callable[[], str]) -> Callable[[], str]:
     def write() -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,9 +115,7 @@ def _writing(path: Path, text: Callable[[], str]) -> Callable[[], str]:
 
 
 def _summarise(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> str:
-    name = around.environ.get("GITHUB_STEP_SUMMARY")
-    if not name:
-        raise NoWorkflowError("GITHUB_STEP_SUMMARY is not set: --github-actions is for a workflow")
+    name = _require_workflow(around.environ)
     with Path(name).open("a", encoding="utf-8") as file:
         room = SUMMARY_BYTES_MAX - file.tell() - 1
         if room < ROOM_BYTES_MIN:
@@ -79,10 +125,10 @@ def _summarise(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> str:
 
 
 def _annotate(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> str:
-    lines = annotations(answer, wanted.language)
-    for line in lines.splitlines():
+    lines = annotations(answer, wanted.language).splitlines()
+    for line in lines:
         around.say(line)
-    return f"{len(lines.splitlines())} lines"
+    return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
 
 
 def _call(answer: GateAnswer, url: str, around: Surroundings) -> str:

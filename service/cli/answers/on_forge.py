@@ -1,6 +1,6 @@
 """An answer on a forge: the comment of a pull request, and the check of a commit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -98,6 +98,24 @@ class OnForge:
         return say(language, "footer", commit=code(self.place.commit[:COMMIT_SHOWN]))
 
 
+def require_github(wanted: Wanted, environ: Mapping[str, str]) -> None:
+    """Raise NoPlaceError, EventError or NoTokenError where an answer cannot get to GitHub."""
+    _require(wanted, wanted.place.or_else(workflow_place(environ)))
+    _token(environ, GITHUB_TOKENS)
+
+
+def require_gitee(wanted: Wanted, environ: Mapping[str, str]) -> None:
+    """Raise NoPlaceError or NoTokenError where an answer cannot get to Gitee."""
+    _require(wanted, wanted.place)
+    _token(environ, GITEE_TOKENS)
+
+
+def _require(wanted: Wanted, place: Place) -> None:
+    place.of_repository()
+    if wanted.check:
+        place.of_commit()
+
+
 def on_github(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> OnForge:
     """Return an answer on its way to GitHub, or the Enterprise server that a workflow runs on.
 
@@ -105,7 +123,7 @@ def on_github(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> OnFor
     """
     environ = around.environ
     place = wanted.place.or_else(workflow_place(environ))
-    repository, token = place.of_repository(), _token(around, GITHUB_TOKENS)
+    repository, token = place.of_repository(), _token(environ, GITHUB_TOKENS)
     api = environ.get("GITHUB_API_URL") or GITHUB_API
     login = environ.get("KUNLINE_GITHUB_LOGIN") or None
 
@@ -120,7 +138,7 @@ def on_gitee(answer: GateAnswer, wanted: Wanted, around: Surroundings) -> OnForg
 
     Raises NoPlaceError and NoTokenError.
     """
-    repository, token = wanted.place.of_repository(), _token(around, GITEE_TOKENS)
+    repository, token = wanted.place.of_repository(), _token(around.environ, GITEE_TOKENS)
     api = around.environ.get("KUNLINE_GITEE_API_URL") or GITEE_API
 
     def opened() -> AbstractContextManager[Forge]:
@@ -148,8 +166,8 @@ def digest(key: str) -> str:
     return sha256(key.encode()).hexdigest()[:12]
 
 
-def _token(around: Surroundings, names: tuple[str, ...]) -> str:
-    found = next((around.environ[name] for name in names if around.environ.get(name)), None)
+def _token(environ: Mapping[str, str], names: tuple[str, ...]) -> str:
+    found = next((environ[name] for name in names if environ.get(name)), None)
     if found is None:
         raise NoTokenError(f"no token is in {' or '.join(names)}")
     return found

@@ -48,7 +48,9 @@ class Place:
 
     def of_repository(self) -> str:
         """Return the repository as owner/name. Raises NoPlaceError."""
-        if self.repository is None or not _REPOSITORY.fullmatch(self.repository):
+        if self.repository is None:
+            raise NoPlaceError("no repository is named: --repository OWNER/NAME says which")
+        if not _REPOSITORY.fullmatch(self.repository):
             raise NoPlaceError(
                 f"{self.repository!r} is no repository: --repository OWNER/NAME says which"
             )
@@ -56,7 +58,9 @@ class Place:
 
     def of_commit(self) -> str:
         """Return the whole id of the commit. Raises NoPlaceError."""
-        if self.commit is None or not _COMMIT.fullmatch(self.commit):
+        if self.commit is None:
+            raise NoPlaceError("no commit is named: --commit SHA says which")
+        if not _COMMIT.fullmatch(self.commit):
             raise NoPlaceError(f"{self.commit!r} is no whole commit id: --commit SHA says which")
         return self.commit
 

@@ -73,9 +73,11 @@ def _time(answer: GateAnswer, language: Language) -> str:
     else:
         budget = duration(time.budget_card_s)
         told = say(language, "fact.budget", spent=spent, planned=planned, budget=budget)
-    if not time.saved_card_s:
-        return told
-    return say(language, "fact.saved", time=told, saved=duration(time.saved_card_s))
+    if time.saved_card_s:
+        told = say(language, "fact.saved", time=told, saved=duration(time.saved_card_s))
+    if time.unbegun_card_s:
+        told = say(language, "fact.unbegun", time=told, unbegun=duration(time.unbegun_card_s))
+    return told
 
 
 def _commands(answer: GateAnswer, language: Language, pen: Pen) -> Iterator[Command]:
@@ -88,10 +90,11 @@ def _commands(answer: GateAnswer, language: Language, pen: Pen) -> Iterator[Comm
 
 
 def _notes(answer: GateAnswer, language: Language, pen: Pen) -> Iterator[str]:
+    measured = any(cell.candidate_launches for cell in answer.cells)
     for each in answer.candidate.overrides:
         yield say(
             language,
-            "override",
+            "override" if measured else "override.pinned",
             component=pen.code(each.component),
             asked=pen.code(each.asked),
             version=pen.code(each.version),

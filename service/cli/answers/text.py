@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from service.cli.answers.marks import log_line
 from service.cli.answers.pen import PLAIN
 from service.cli.answers.report import Report, report_of
+from service.cli.answers.rows import NOTHING
 from service.cli.answers.words import Language, say
 from service.formats.gate_answers import GateAnswer
 
+# What a field has that says nothing.
+EMPTY = frozenset({"", NOTHING})
 # So many rows of each table; Markdown, JUnit and JSON have more.
 ROWS_MAX = 20
 
@@ -26,8 +29,9 @@ def _lines(report: Report, language: Language) -> Iterator[str]:
             continue
         yield f"{table.title}:"
         for first, *others in table.rows[:ROWS_MAX]:
-            told = (f"{name} {value}" for name, value in zip(table.header[1:], others, strict=True))
-            yield f"  - {first}: {', '.join(told)}"
+            named = zip(table.header[1:], others, strict=True)
+            told = ", ".join(f"{name} {value}" for name, value in named if value not in EMPTY)
+            yield f"  - {first}: {told}" if told else f"  - {first}"
         if (left := len(table.rows) - ROWS_MAX) > 0:
             yield f"  - {say(language, 'more', count=left)}"
     for title, lines in (("section.notes", report.notes), ("section.links", report.links)):

@@ -12,6 +12,16 @@ class WeakSecretError(ValueError):
     """A webhook has no secret, or one that can be guessed."""
 
 
+def require_sendable(url: str, secret: str) -> None:
+    """Raise AddressError where a URL is none to send to, WeakSecretError without a good secret."""
+    web_address(url)
+    if len(secret) < SECRET_CHARACTERS_MIN:
+        raise WeakSecretError(
+            f"a webhook needs a secret of at least {SECRET_CHARACTERS_MIN} characters in "
+            "KUNLINE_WEBHOOK_SECRET"
+        )
+
+
 def post(
     url: str,
     body: bytes,
@@ -24,12 +34,8 @@ def post(
 
     Raises AddressError, WeakSecretError, AwayError and RefusedError.
     """
+    require_sendable(url, secret)
     address = web_address(url)
-    if len(secret) < SECRET_CHARACTERS_MIN:
-        raise WeakSecretError(
-            f"a webhook needs a secret of at least {SECRET_CHARACTERS_MIN} characters in "
-            "KUNLINE_WEBHOOK_SECRET"
-        )
     with opened() as http:
         calls = Calls(http)
 

@@ -4555,7 +4555,9 @@ export interface components {
          * @description Card time, in card-seconds: seconds times the cards that were held.
          *
          *     planned: all launches, had nothing been stopped. spent: what launches took, start-ups included
-         *     and the building of environments left out. saved: planned launches that were not needed.
+         *     and the building of environments left out; a launch that was lost counts to its lease's end.
+         *     saved: planned launches that were not needed, as the answer was certain. unbegun: planned
+         *     launches that were left out because a stack broke, the budget was spent or a person cancelled.
          */
         GateTime: {
             /** Budget Card S */
@@ -4566,6 +4568,11 @@ export interface components {
             saved_card_s: number;
             /** Spent Card S */
             spent_card_s: number;
+            /**
+             * Unbegun Card S
+             * @default 0
+             */
+            unbegun_card_s: number;
         };
         /**
          * GateVerdict
