@@ -1,11 +1,16 @@
 """What every test may rely on: no socket leaves this machine, and unit tests open none."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from pytest_socket import disable_socket, socket_allow_hosts
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 UNIT = Path(__file__).parent / "unit"
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]

@@ -27,10 +27,11 @@ from service.cli.requirements import (
     this_machine,
 )
 from service.cli.run import ordered, print_answer, submitted
-from service.cli.tree import Embedded, data_home, embedded_service, wait_for_runner
+from service.cli.tree import Embedded, embedded_service, wait_for_runner
 from service.cli.up import DataDir, Port, failing_clearly, serve_until_stopped
 from service.client import Client, RefusedError, connected
 from service.formats.baselines import BaselinePin
+from service.formats.data_folder import data_home
 from service.formats.planned_sessions import SessionUpload
 from service.formats.sessions import SessionRead
 

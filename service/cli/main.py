@@ -159,7 +159,12 @@ def loaded(name: str) -> Any:
     if isinstance(found, typer.Typer):
         holder.add_typer(found, name=name)
     else:
-        every = {"allow_extra_args": True, "ignore_unknown_options": True}
+        # What follows the first word is not looked at, --help included.
+        every = {
+            "allow_extra_args": True,
+            "allow_interspersed_args": False,
+            "ignore_unknown_options": True,
+        }
         holder.command(name, context_settings=every if entry.passes_on else None)(found)
     return typer.main.get_group(holder).commands[name]
 

@@ -172,6 +172,11 @@ def overrides(versions: Sequence[str]) -> tuple[tuple[str, str], ...]:
         name, equals, version = text.partition("=")
         if not (name and equals and version):
             raise OverrideError(f"--with takes component=version, not {text!r}")
+        if "/" in version:
+            raise OverrideError(
+                f"{text!r} names a path, and here --with takes component=version; a gate takes "
+                "wheels (docs/ci-gate.md)"
+            )
         pairs.append((name, version.removeprefix("=")))
     return tuple(pairs)
 

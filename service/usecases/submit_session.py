@@ -20,7 +20,10 @@ class KeyReusedError(ValueError):
     """An idempotency key was used before, for something else."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the Idempotency-Key {key!r} was used before, for something else")
+        super().__init__(
+            f"the Idempotency-Key {key!r} was used before, for something else; choose another "
+            "--key, or repeat what was asked with it"
+        )
 
 
 class RepeatedCellError(ValueError):

@@ -178,6 +178,19 @@ def test_the_action_ends_as_the_gate_does_and_tells_its_outcome(
     assert "::error title=" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("given", "words"), [({}, []), ({"base": "stack:b"}, ["--base stack:b"])], ids=["none", "one"]
+)
+def test_a_local_action_names_a_base_only_where_it_was_told_one(
+    tmp_path: Path, installed: Path, github: GitHubStandIn, given: dict[str, str], words: list[str]
+) -> None:
+    (installed / "kunline").write_text('#!/bin/sh\necho "$*"\n')
+    environ = action_environment(tmp_path, github, plan="pr-cpu", local="true", **given)
+    done = run(action_step("Gate")["run"], tmp_path, installed, shell=BASH, **environ)
+
+    assert re.findall(r"--base \S+|--local", done.stdout) == [*words, "--local"]
+
+
 def test_the_action_ends_well_where_the_plan_lets_pass(
     tmp_path: Path, installed: Path, recorded: Path, github: GitHubStandIn
 ) -> None:

@@ -259,5 +259,5 @@ def test_a_file_with_another_suffix_is_told(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FileProblemsError, match="no such directory"):
+    with pytest.raises(FileProblemsError, match=r"none: no such directory; --matrix or KUNLINE_M"):
         read_matrix(tmp_path / "none")

@@ -90,6 +90,12 @@ def test_too_few_repeats_for_a_verdict_are_said(matrix: Path) -> None:
             id="no version",
         ),
         pytest.param(
+            ["small", "--with", "sglang=./dist/a.whl"],
+            "'sglang=./dist/a.whl' names a path, and here --with takes component=version; a gate "
+            "takes wheels (docs/ci-gate.md)",
+            id="a path",
+        ),
+        pytest.param(
             ["none/small.yaml"],
             "none/small.yaml:1: cannot be read: No such file or directory",
             id="no such path",

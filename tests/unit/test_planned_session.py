@@ -276,7 +276,7 @@ def test_a_wrong_choice_of_stacks_is_refused(
 def test_a_plan_without_stacks_asks_for_one_of_those_that_fit(tmp_path: Path) -> None:
     plan = FILES["plans/small.yaml"].replace("stacks: [cpu-0.5.18, cpu-0.5.23]\n", "")
 
-    with pytest.raises(StackChoiceError, match=r"name one of cpu-0\.5\.18, cpu-0\.5\.23"):
+    with pytest.raises(StackChoiceError, match=r"with --stack, of cpu-0\.5\.18, cpu-0\.5\.23"):
         planned(tmp_path, plans__small=plan)
 
 
