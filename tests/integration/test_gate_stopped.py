@@ -2,12 +2,13 @@
 
 import fcntl
 import json
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -96,10 +97,12 @@ def begun(words: list[str], folder: Path) -> subprocess.Popen[str]:
 
 @contextmanager
 def cards_held(folder: Path) -> Iterator[None]:
-    """Hold the first card of this host as another runner would, in a folder of the test's own."""
+    """Hold every core that may be used here as another runner would, in the test's own folder."""
     folder.mkdir()
-    with (folder / "cpu-0.lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        for core in os.sched_getaffinity(0):
+            lock = held.enter_context((folder / f"cpu-{core}.lock").open("wb"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
