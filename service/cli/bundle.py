@@ -1,6 +1,5 @@
 """`kunline bundle …`: everything a site without a network needs, in one archive."""
 
-import subprocess
 from base64 import b64encode
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +7,10 @@ from typing import Annotated
 import typer
 
 from service.cli.connection import AsJson
-from service.cli.exit_codes import OPERATIONAL, USAGE
+from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module
+from service.cli.processes import module, told_by
 from service.formats.build_sections import BuildSection, ContainerSection
 from service.formats.bundles import (
     BundleLoaded,
@@ -176,18 +175,5 @@ def _add(
 
 
 def _asked(question: bytes, *words: str) -> bytes:
-    """Return what the runner's side answers, or end the command with its exit code."""
-    try:
-        done = subprocess.run(
-            module("runners.bundles", *words),
-            input=question,
-            stdout=subprocess.PIPE,
-            check=False,
-            timeout=LIMIT_S,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        complain(f"no bundle: {error}")
-        raise typer.Exit(OPERATIONAL) from error
-    if done.returncode != 0:
-        raise typer.Exit(USAGE if done.returncode == USAGE else OPERATIONAL)
-    return done.stdout
+    command = module("runners.bundles", *words)
+    return told_by(command, question, limit_s=LIMIT_S, without="no bundle")

@@ -1,16 +1,15 @@
 """`kunline weights …`: a model's files on a host's own disk, copied and hashed once."""
 
-import subprocess
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from service.cli.connection import AsJson
-from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module
+from service.cli.processes import module, told_by
 from service.domain.verdict import Outcome
 from service.formats.matrix_files import UnknownFileError, read_matrix
 from service.formats.model_files import ModelFile
@@ -103,18 +102,6 @@ def page(answer: StagingAnswer) -> list[str]:
 
 
 def _asked(question: StagingQuestion) -> StagingAnswer:
-    """Return what the runner's side answers, or end the command with its exit code."""
-    try:
-        done = subprocess.run(
-            module("runners.weights"),
-            input=question.model_dump_json().encode(),
-            stdout=subprocess.PIPE,
-            check=False,
-            timeout=LIMIT_S,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        complain(f"nothing was staged: {error}")
-        raise typer.Exit(OPERATIONAL) from error
-    if done.returncode != 0:
-        raise typer.Exit(USAGE if done.returncode == USAGE else OPERATIONAL)
-    return StagingAnswer.model_validate_json(done.stdout)
+    command, asked = module("runners.weights"), question.model_dump_json().encode()
+    told = told_by(command, asked, limit_s=LIMIT_S, without="nothing was staged")
+    return StagingAnswer.model_validate_json(told)

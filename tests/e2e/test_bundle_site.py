@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.redis,
     pytest.mark.timeout(900),
     # A machine may forbid network namespaces, and no such site can be made on it then.
-    pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT),  # the reason says what it forbids
+    pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT),  # minutes long, or a machine forbids it
 ]
 
 PLAN = "smoke"
