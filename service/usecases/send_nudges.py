@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -62,11 +63,15 @@ class NudgeSender:
 
     def __call__(self, nudges: Iterable[Nudge]) -> None:
         """Pass nudges on; what does not fit is dropped, and sent again by a later sweep."""
+        dropped: Counter[str] = Counter()
         for nudge in nudges:
             try:
                 self._waiting.put_nowait(nudge)
             except queue.Full:
-                LOG.warning("nudge dropped", queue=nudge.queue, job_id=str(nudge.job_id))
+                dropped[nudge.queue] += 1
+        if dropped:
+            # Once for all: a line for each would hold its caller up as the broker must not.
+            LOG.warning("nudges dropped", dropped=dict(dropped))
 
     def close(self, timeout_s: float = BROKER_TIMEOUT_S) -> None:
         """Send what is waiting, as far as the time allows, and end the thread."""

@@ -97,7 +97,7 @@ def test_the_cpu_time_of_a_pass_is_its_own(environment: dict[str, str], tmp_path
         burnt, idle = passed(running, tmp_path, "burn"), passed(running, tmp_path, "one")
 
     assert burnt.cpu_s >= 0.2
-    assert idle.cpu_s < 0.15
+    assert idle.cpu_s < burnt.cpu_s
     assert burnt.ended - burnt.started >= 0.2
 
 
