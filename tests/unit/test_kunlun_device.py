@@ -189,7 +189,7 @@ def test_a_tool_that_hangs_is_ended_in_time(tmp_path: Path) -> None:
 
     with pytest.raises(ProgramError, match=r"was not done after 0\.2 s"):
         XpuSmi(Host(variables={"KUNLINE_XPU_SMI": str(program)}), limit_s=0.2).said("-q")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_only_words_that_ask_are_ever_used(tmp_path: Path) -> None:

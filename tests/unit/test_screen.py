@@ -1,7 +1,6 @@
 """The scan: equal to a slow one, blind to the future, and of constant cost."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -293,18 +292,6 @@ def test_most_quiet_runs_are_out_of_reach() -> None:
         near += scan.within_reach(state, threshold=scan.ALONE)
 
     assert near <= 5
-
-
-def test_a_thousand_cells_of_eight_metrics_take_less_than_a_second() -> None:
-    random = np.random.default_rng(0)
-    state = scan.begin(8000)
-    for _ in range(30):
-        state = scan.advance(state, random.standard_normal(8000) * 0.01)
-    began = time.process_time()
-
-    one_more(state, (random.standard_normal(8000) * 0.01).tolist(), scan.threshold_for(8000))
-
-    assert time.process_time() - began < 1
 
 
 def test_the_threshold_grows_with_the_series_screened_together() -> None:
