@@ -14,6 +14,7 @@ import zstandard
 from runners.benchmarks.repeat import Repeat
 from runners.benchmarks.run_facts import wire
 from service.domain.condition import Condition
+from service.domain.job import launch_id
 from service.domain.layer import Layer
 from service.domain.redaction import redacted, redacted_text
 from service.domain.resolution import Fact
@@ -37,7 +38,7 @@ REMEDY_CHARACTERS_MAX = 1000
 
 def launch_id_of(order: JobOrder) -> UUID:
     """Return the id of the launch that one claim of a job makes: a new claim, a new launch."""
-    return uuid5(order.job_id, f"launch {order.fencing_token}")
+    return launch_id(order.job_id, order.fencing_token)
 
 
 def run_id_of(launch_id: UUID, cell: CellOrder) -> UUID:

@@ -223,6 +223,8 @@ def _measure(job: Job) -> None:
     order, steps = job.order, job.steps
     job.tell(Progress(phase="build", text="looking for what is built already", fraction=0.0))
     prepared = steps.prepare(order, job.tell)
+    # What is built is built once, and is nobody's card time.
+    job.notes.started_at = job.now()
     job.notes.observed = prepared.observed
     _pass(job, steps.checks(order, prepared))
     job.tell(Progress(phase="start", text="starting the server", fraction=None))

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Event, Thread
@@ -90,8 +91,9 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
     Returns the exit code: 1 when the loop ended by an error of its own.
     """
     nudged, deaf = Event(), Event()
+    claim = _claim(settings, cards)
     loop = Loop(
-        claim=_claim(settings, cards),
+        claim=claim,
         service=client,
         steps=HostSteps(
             host=settings.host_name,
@@ -108,7 +110,7 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
         poll_s=settings.poll_s,
         renew_s=settings.renew_s,
         deliver_s=settings.deliver_s,
-        may_begin=Beginning(settings).may_begin,
+        may_begin=Beginning(settings, partial(client.register_runner, claim)).may_begin,
         room=lambda alone, wait: held_host(settings.lock_dir, alone=alone, wait=wait),
     )
     if broker_url := settings.broker_url.get_secret_value():
@@ -130,17 +132,23 @@ def _run(settings: Settings, client: Client, cards: tuple[Card, ...], ending: St
 class Beginning:
     """Whether a job may begin: within the window, and with room on the disks for what it leaves.
 
-    A host without it would take one job after another and fail at each.
+    A host without it would take one job after another and fail at each. say_here: tells the
+    service that the runner lives: while its window is closed it asks for nothing.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, say_here: Callable[[], object] = lambda: None) -> None:
         self._window = settings.window
+        self._say_here = say_here
         self._folders = (settings.cache_dir, settings.spool_dir)
         self._full: Sequence[str] = ()
 
     def may_begin(self, now: datetime) -> bool:
-        """Return whether a job may begin now; a disk that has become full is logged once."""
+        """Return whether a job may begin now; a disk that has become full is logged once.
+
+        Raises ServiceAwayError and RefusedError.
+        """
         if self._window is not None and not self._window.is_open(now):
+            self._say_here()
             return False
         full = [str(folder) for folder in self._folders if _free_bytes(folder) < LEAST_FREE_BYTES]
         if full and full != self._full:
@@ -188,6 +196,7 @@ def _claim(settings: Settings, cards: Sequence[Card]) -> Claim:
         chips=(settings.chip,),
         cards=len(cards),
         version=version("kunline"),
+        window=str(settings.window) if settings.window else None,
         # By what is the same in every container of the host, where the card tells it.
         held=tuple(f"{settings.chip}-{card.uuid or card.number}" for card in cards),
     )

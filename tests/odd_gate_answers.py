@@ -4,7 +4,7 @@ from service.domain.layer import Layer
 from service.domain.verdict import Outcome
 from service.formats.gate_answers import GateAnswer, GateBroken, GateLink
 from service.formats.verdicts import DifferenceRead
-from tests.gate_answers import answer, cell, verdict
+from tests.gate_answer import answer, cell, verdict
 
 HOSTILE = (
     "|x` </td><script>alert(1)</script> **b** [a](javascript:1) @admin #1 "

@@ -56,11 +56,12 @@ def read(door: Opened, _: MayRead, qualification_id: UUID) -> QualificationRead:
 
 @router.post("/{qualification_id}/sessions")
 def measure(
-    door: Opened, _: MayRun, qualification_id: UUID, told: PhaseSessions
+    door: Opened, caller: MayRun, qualification_id: UUID, told: PhaseSessions
 ) -> QualificationRead:
     """Say which sessions measure both hosts in the phase that is next."""
+    who = name_of(caller, None)
     with door.writing() as session:
-        return measure_phase(session, qualification_id, told, now=door.now())
+        return measure_phase(session, qualification_id, told, who=who, now=door.now())
 
 
 @router.post("/{qualification_id}/acts")

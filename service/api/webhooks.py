@@ -48,10 +48,10 @@ def read_deliveries(
 
 
 @router.post("/{webhook_id}/test", status_code=202)
-def test(door: Opened, _: MayAdminister, webhook_id: UUID) -> DeliveryRead:
+def test(door: Opened, caller: MayAdminister, webhook_id: UUID) -> DeliveryRead:
     """Put a test on its way; the worker sends it within seconds, and its delivery tells."""
     with door.writing() as session:
-        return queue_test(session, webhook_id, now=door.now())
+        return queue_test(session, webhook_id, who=name_of(caller, None), now=door.now())
 
 
 @router.post("/{webhook_id}/removal")

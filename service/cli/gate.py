@@ -14,7 +14,7 @@ from service.cli import gate_calls
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.exit_codes import DONE
 from service.cli.gate_base import BaseAsked
-from service.cli.gate_calls import Patience
+from service.cli.gate_calls import Patience, Watch
 from service.cli.gate_candidate import Named
 from service.cli.gate_local import Ended, measured_here
 from service.cli.gate_options import (
@@ -115,7 +115,7 @@ def gate(
     asked = BaseAsked(base, merge_base, target or _target(), source)
     named = Named(tuple(instead or ()), stack, source)
     budget_s = seconds_of(budget) if budget else None
-    question = Question(plan, matrix, asked, named, cell, budget_s, key)
+    question = Question(plan, matrix, asked, named, cell, budget_s, key, delivery.language)
     place = (data_dir or data_home() / "gate") if local else None
     where = Where(url, token, seconds_of(patience), place, attach, detach=detach)
     with _answered(question, where, as_json=as_json) as ended:
@@ -211,11 +211,10 @@ def _remotely(client: Client, question: Question, where: Where) -> GateRead:
     found: GateRead | None = None
     try:
         found = _asked(client, question, where, patience)
-        session = found.session
         complain(f"gate {found.id} of {found.answer.candidate.stack_name}")
-        if note := patience.through(lambda: gate_calls.no_runner(client, session)):
-            complain(note)
-        return found if where.detach else gate_calls.finished(client, found, patience)
+        watch = Watch(client, found, patience, question.language)
+        patience.through(watch.look)
+        return found if where.detach else gate_calls.finished(watch)
     except KeyboardInterrupt as stop:
         complain(_left(found))
         raise typer.Exit(stopped_code(stop)) from None
@@ -240,8 +239,10 @@ def _left(found: GateRead | None) -> str:
 
 
 def _with_links(answer: GateAnswer, url: str) -> GateAnswer:
+    """Return an answer with its pages in the dashboard, for whoever reads it in a comment."""
+    place = url.rstrip("/")
     links = (
-        GateLink(name="gate", url=f"{url}/api/v1/gates/{answer.id}"),
-        GateLink(name="session", url=f"{url}/api/v1/sessions/{answer.session_id}"),
+        GateLink(name="gate", url=f"{place}/gates/{answer.id}"),
+        GateLink(name="session", url=f"{place}/queue/{answer.session_id}"),
     )
     return answer.model_copy(update={"links": links})

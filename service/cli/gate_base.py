@@ -119,10 +119,11 @@ def _pinned(
     asked: BaseAsked,
     channel: str,
 ) -> tuple[Side, GateBase]:
-    tip = _most([pin for pin in pins if pin.replaced_at is None] or pins[:1])
+    in_force = [pin for pin in pins if pin.replaced_at is None]
+    tip = _most(in_force or pins[:1])
     merge_base, why = _merge_base(asked)
     of_merge = merge_base and _of_commit(client, pins, merge_base, asked.source)
-    pin, found = of_merge or (tip, f"pinned in channel {channel} now")
+    pin, found = of_merge or (tip, _tip_in_words(tip, in_force, channel))
     stack = _stored(matrix, client.stack(pin.stack_key))
     base = GateBase(
         stack_key=pin.stack_key,
@@ -134,6 +135,16 @@ def _pinned(
         pinned_at=pin.pinned_at,
     )
     return Side(stack, {}), base
+
+
+def _tip_in_words(tip: BaselineRead, in_force: Sequence[BaselineRead], channel: str) -> str:
+    """Say since when a stack is the channel's, and where cells are held to others by now."""
+    if tip.replaced_at is not None:
+        until = f"{tip.replaced_at:%Y-%m-%d}"
+        return f"pinned in channel {channel} until {until}, and nothing is pinned there now"
+    others = sum(pin.stack_key != tip.stack_key for pin in in_force)
+    told = f"; {others} of {len(in_force)} cells have another stack pinned" if others else ""
+    return f"pinned in channel {channel} now{told}"
 
 
 def _most(pins: Sequence[BaselineRead]) -> BaselineRead:

@@ -2,24 +2,33 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+import httpx
 from pydantic import RootModel
 
+from service.cli.answers.words import Language
+from service.cli.claimants import nobody_takes
 from service.cli.follow import follow
 from service.cli.plain import complain
-from service.client import Client, ServiceAwayError
+from service.client import Client, RefusedError, ServiceAwayError
 from service.formats.ci_gates import GateListed, GateRead
-from service.formats.gate_plans import GateUpload
+from service.formats.claimants import ClaimantsRead
+from service.formats.costs import CostRead
+from service.formats.gate_plans import Costs, GateUpload
 from service.formats.messages import Message
-from service.formats.sessions import SessionRead
 from service.formats.waivers import WaiverOrder, WaiverRead, WaiverRevocation
 
 Answer = TypeVar("Answer")
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
+# How often it is looked whether a runner will come.
+WATCH_S = 60.0
+# As many conditions as one call asks the costs of.
+COSTS_BATCH = 100
 
 
 class _Gates(RootModel[tuple[GateListed, ...]]):
@@ -28,6 +37,10 @@ class _Gates(RootModel[tuple[GateListed, ...]]):
 
 class _Waivers(RootModel[tuple[WaiverRead, ...]]):
     """A list of waivers."""
+
+
+class _Costs(RootModel[tuple[CostRead, ...]]):
+    """What cells cost."""
 
 
 class _Nothing(Message):
@@ -80,10 +93,40 @@ def submit(client: Client, upload: GateUpload, patience: Patience, *, key: str |
     )
 
 
-def finished(client: Client, gate: GateRead, patience: Patience) -> GateRead:
+@dataclass(slots=True)
+class Watch:
+    """Says why nobody takes a gate's launches while it is waited for, each reason once.
+
+    said: what was said last; None for nothing.
+    """
+
+    client: Client
+    gate: GateRead
+    patience: Patience
+    language: Language
+    said: str | None = None
+    again_at_s: float = 0.0
+
+    def look(self) -> None:
+        """Keep children running, and look at the runners where it is time. Raises RefusedError."""
+        self.patience.tend()
+        now_s = self.patience.clock()
+        if now_s < self.again_at_s:
+            return
+        self.again_at_s = now_s + WATCH_S
+        note = nobody_yet(self.client, self.gate, self.language)
+        if note is not None and note != self.said:
+            complain(note)
+        self.said = note
+
+
+def finished(watch: Watch) -> GateRead:
     """Follow a gate to its end and return it, showing how far it is."""
+    client, gate, patience = watch.client, watch.gate, watch.patience
     if gate.answer.state == "running":
-        patience.through(lambda: follow(client, gate.session.id, tend=patience.tend))
+        patience.through(
+            lambda: follow(client, gate.session.id, tend=watch.look, language=watch.language)
+        )
     return patience.through(lambda: read(client, gate.id))
 
 
@@ -92,14 +135,30 @@ def read(client: Client, gate_id: UUID) -> GateRead:
     return client.ask(GateRead, f"gates/{gate_id}")
 
 
-def no_runner(client: Client, session: SessionRead) -> str | None:
-    """Return a sentence where no runner is known that could take a session's launches, or None."""
-    if session.state != "queued" or any(each.pool == session.pool for each in client.runners()):
+def nobody_yet(client: Client, gate: GateRead, language: Language) -> str | None:
+    """Return why no runner takes a gate's launches, and what to do; None where one will."""
+    found = _where_known(lambda: client.ask(ClaimantsRead, f"sessions/{gate.session.id}/claimants"))
+    return None if found is None else nobody_takes(found, language)
+
+
+def costs(client: Client, condition_keys: Sequence[str]) -> Costs:
+    """Return what cells took when they were measured before, of those that were."""
+    found: dict[str, CostRead] = {}
+    for begin in range(0, len(condition_keys), COSTS_BATCH):
+        query = {"condition_key": list(condition_keys[begin : begin + COSTS_BATCH])}
+        told = _where_known(partial(client.ask, _Costs, "costs", query=query))
+        found |= {each.condition_key: each for each in (told.root if told else ())}
+    return found
+
+
+def _where_known(call: Callable[[], Answer]) -> Answer | None:
+    """Return what a call answers; None of a service that is older than what it asks."""
+    try:
+        return call()
+    except RefusedError as error:
+        if error.problem.status != httpx.codes.NOT_FOUND:
+            raise
         return None
-    return (
-        f"no runner of pool {session.pool} is registered: the gate is queued until one is; "
-        f"`kunline runner --pool {session.pool}` starts one on the host with the cards"
-    )
 
 
 def cancel(client: Client, gate_id: UUID) -> GateRead:

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from service.cli import gate_calls
-from service.cli.gate_calls import Patience
+from service.cli.gate_calls import Patience, Watch
 from service.cli.gate_question import Question, require_answerable, upload_of
 from service.cli.plain import complain
 from service.cli.tree import Embedded, embedded_service, start_runner
@@ -64,9 +64,8 @@ def _ended(
         return Ended(found.answer)
     try:
         start_runner(embedded, client, complain)
-        if note := gate_calls.no_runner(client, found.session):
-            complain(note)
-        return Ended(gate_calls.finished(client, found, patience).answer)
+        watch = Watch(client, found, patience, question.language)
+        return Ended(gate_calls.finished(watch).answer)
     except KeyboardInterrupt as stop:
         return Ended(_let_go(client, question, found), stopped_code(stop))
     except BaseException:

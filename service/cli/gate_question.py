@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from service.cli import gate_calls
+from service.cli.answers.words import Language
 from service.cli.exit_codes import USAGE
 from service.cli.gate_base import BaseAsked, NoBaseError, base_of, require_base
 from service.cli.gate_calls import Patience
@@ -21,8 +23,8 @@ from service.cli.power_table import known_noise
 from service.client import Client, RefusedError
 from service.formats.chosen_stacks import OverrideError
 from service.formats.gate_answers import GateOverride
-from service.formats.gate_plans import Asked, GatePlanError, GateUpload, gate_upload
-from service.formats.matrix_files import UnknownFileError
+from service.formats.gate_plans import Asked, Costs, GatePlanError, GateUpload, Side, gate_upload
+from service.formats.matrix_files import Matrix, UnknownFileError
 from service.formats.planned_sessions import NotRunnableError, StackChoiceError
 from service.formats.yaml_file import FileProblemsError
 
@@ -42,7 +44,8 @@ WRONG = (
 class Question:
     """What a person asks a gate, as far as it does not depend on where it runs.
 
-    key: a person's own, who may ask with it again.
+    key: a person's own, who may ask with it again. language: in which they are told how far it
+    is.
     """
 
     plan: str
@@ -52,6 +55,7 @@ class Question:
     cell: str | None
     budget_s: float | None
     key: str | None
+    language: Language
 
 
 def require_answerable(question: Question) -> None:
@@ -76,11 +80,20 @@ def upload_of(client: Client, question: Question, patience: Patience, *, mode: s
         asked = Asked(
             cell=question.cell,
             budget_s=question.budget_s,
-            command=command_again(sys.argv[1:], base[1].stack_name, candidate[1].overrides),
+            command=command_again(
+                sys.argv[1:],
+                base[1].stack_name,
+                candidate[1].overrides,
+                here=mode == "local" or _is_in(matrix, base[0]),
+            ),
             mode=mode,
             who=user_name(),
         )
-        upload = gate_upload(matrix, file, base=base, candidate=candidate, asked=asked)
+
+        def costs(keys: Sequence[str]) -> Costs:
+            return patience.through(lambda: gate_calls.costs(client, keys))
+
+        upload = gate_upload(matrix, file, base=base, candidate=candidate, asked=asked, costs=costs)
         known = patience.through(lambda: known_noise(client, upload.planned.cells, host=None))
         note = power_note(upload, known)
     notes = (*upload.order.notes, *((note,) if note else ()))
@@ -96,17 +109,23 @@ def _told() -> Iterator[None]:
         raise typer.Exit(USAGE) from error
 
 
-def command_again(
-    words: Sequence[str], base: str, overrides: Sequence[GateOverride]
-) -> tuple[str, ...]:
-    """Return a command that asks the same on one's own machine, without secrets and files.
+def _is_in(matrix: Matrix, side: Side) -> bool:
+    """Return whether a stack is a file of the matrix, and so is known without a service."""
+    return any(file is side.stack.file for file in matrix.stacks.files.values())
 
-    A commit stands in it by its id: what a branch or HEAD names is another one tomorrow.
+
+def command_again(
+    words: Sequence[str], base: str, overrides: Sequence[GateOverride], *, here: bool
+) -> tuple[str, ...]:
+    """Return a command that asks the same, without secrets and files.
+
+    here: on one's own machine; a base that the service alone knows is measured by the service. A
+    commit stands in it by its id: what a branch or HEAD names is another one tomorrow.
     """
     commits = {
         each.asked: f"{each.component}={GIT}{each.commit}" for each in overrides if each.commit
     }
-    kept: list[str] = ["kunline", "gate", "--local"]
+    kept: list[str] = ["kunline", "gate", *(["--local"] if here else [])]
     options = iter(words[1:] if words[:1] == ["gate"] else words)
     for word in options:
         name, _, value = word.partition("=")

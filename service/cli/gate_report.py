@@ -88,9 +88,14 @@ class Delivery:
     wanted: Wanted
     must_deliver: bool = False
 
+    @property
+    def language(self) -> Language:
+        """What people read."""
+        return self.wanted.language
+
     def summary(self, answer: GateAnswer) -> str:
         """Return an answer as lines for a terminal, in the language that was asked for."""
-        return text(answer, self.wanted.language)
+        return text(answer, self.language)
 
     def require_possible(self) -> None:
         """Look for what cannot be delivered before hours are measured for it.

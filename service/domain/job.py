@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
+from uuid import UUID, uuid5
 
 
 class JobState(StrEnum):
@@ -61,6 +62,11 @@ def require_transition(before: JobState, after: JobState) -> None:
     """Raise TransitionError unless a job may go from one state straight to the other."""
     if after not in TRANSITIONS[before]:
         raise TransitionError(before, after)
+
+
+def launch_id(job_id: UUID, fencing_token: int) -> UUID:
+    """Return the id of the launch that one claim of a job makes: whoever tells of it, it is one."""
+    return uuid5(job_id, f"launch {fencing_token}")
 
 
 def after_loss(*, attempt: int, attempts_max: int) -> JobState:

@@ -22,6 +22,10 @@ class Window:
     end: time
     zone: tzinfo
 
+    def __str__(self) -> str:
+        """Return it as it is given in a setting."""
+        return f"{self.begin:%H:%M}-{self.end:%H:%M} {self.zone}"
+
     def is_open(self, now: datetime) -> bool:
         """Return whether a job may begin now."""
         at = now.astimezone(self.zone).time()

@@ -173,8 +173,10 @@ class GateTime(Message):
 
     planned: all launches, had nothing been stopped. spent: what launches took, start-ups included
     and the building of environments left out; a launch that was lost counts to its lease's end.
-    saved: planned launches that were not needed, as the answer was certain. unbegun: planned
-    launches that were left out because a stack broke, the budget was spent or a person cancelled.
+    unreported: of what was spent, by launches that were lost before their runner told of them,
+    from their claim on. saved: planned launches that were not needed, as the answer was certain.
+    unbegun: planned launches that were left out because a stack broke, the budget was spent or a
+    person cancelled.
     """
 
     budget_card_s: PositiveFloat | None
@@ -182,6 +184,7 @@ class GateTime(Message):
     spent_card_s: NonNegativeFloat
     saved_card_s: NonNegativeFloat
     unbegun_card_s: NonNegativeFloat = 0.0
+    unreported_card_s: NonNegativeFloat = 0.0
 
 
 class GateLink(Message):

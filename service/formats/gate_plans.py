@@ -1,18 +1,30 @@
 """A plan made into a gate: the candidate beside its base, the canary first, within a budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from service.domain.ci_gate import Standing
 from service.domain.plan import Cell, Launch
 from service.formats.chosen_stacks import ChosenStack
 from service.formats.ci_gates import GateCellOrder, GateOrder, GateRules
+from service.formats.costs import CostRead
 from service.formats.gate_answers import GateBase, GateCandidate
 from service.formats.matrix_files import Matrix
 from service.formats.plan_files import PlanFile
 from service.formats.planned_cells import planned_cells
 from service.formats.planned_sessions import PlannedSession, session_of, session_upload
 from service.formats.yaml_file import YamlFile
+
+MINUTE_S = 60
+# What cells cost before, by the key of their condition.
+Costs = Mapping[str, CostRead]
+CostsAsked = Callable[[Sequence[str]], Costs]
+
+
+def unknown(condition_keys: Sequence[str]) -> Costs:  # noqa: ARG001 — nobody has measured any
+    """Return what nobody knows."""
+    return {}
 
 
 class GatePlanError(ValueError):
@@ -59,17 +71,23 @@ def gate_upload(
     base: tuple[Side, GateBase],
     candidate: tuple[Side, GateCandidate],
     asked: Asked,
+    costs: CostsAsked = unknown,
 ) -> GateUpload:
     """Return a gate as it is ordered.
 
+    costs: tells what conditions took before, and is asked of what can be planned; what it does not
+    know is expected as the plan says.
     Raises GatePlanError, StackChoiceError, FileProblemsError and NotRunnableError.
     """
     sides = candidate[0], base[0]
     if sides[0].stack.stack.key == sides[1].stack.stack.key:
         raise GatePlanError("candidate and base are the same stack: there is nothing to compare")
     budget_s = asked.budget_s or file.shape.gate.budget_s
-    cells = _cells(matrix, file, asked.cell)
-    planned, note = _within(matrix, file, [side.stack for side in sides], cells, budget_s)
+    stacks, cells = [side.stack for side in sides], _cells(matrix, file, asked.cell)
+    session_of(matrix, file, arms=stacks, cells=cells)
+    known = costs(sorted({cell.condition.key for cell in cells}))
+    costing = [_costing(cell, known) for cell in cells]
+    planned, note = _within(matrix, file, stacks, costing, budget_s)
     upload = session_upload(planned)
     session = upload.order.model_copy(update={"baseline_stack_key": base[1].stack_key})
     gate = file.shape.gate
@@ -109,6 +127,12 @@ def _cells(matrix: Matrix, file: YamlFile[PlanFile], only: str | None) -> tuple[
     return (canary, *(cell for cell in cells if cell is not canary))
 
 
+def _costing(cell: Cell, costs: Costs) -> Cell:
+    """Return a cell that is expected to take what it took before, where that is known."""
+    known = costs.get(cell.condition.key)
+    return replace(cell, start_s=known.start_s, repeat_s=known.repeat_s) if known else cell
+
+
 def _within(
     matrix: Matrix,
     file: YamlFile[PlanFile],
@@ -116,9 +140,12 @@ def _within(
     cells: Sequence[Cell],
     budget_s: float | None,
 ) -> tuple[PlannedSession, tuple[str, ...]]:
-    """Return the session with as many rounds as the budget allows, and a note where it cuts."""
-    wanted = file.shape.launches
-    for rounds in range(wanted, 0, -1):
+    """Return the session with as many rounds as the budget allows, and a note where it cuts.
+
+    Raises GatePlanError where it does not pay the rounds that any verdict needs.
+    """
+    wanted, least = file.shape.launches, _least_rounds(matrix, file)
+    for rounds in range(wanted, least - 1, -1):
         shape = file.shape.model_copy(update={"launches": rounds})
         planned = session_of(matrix, replace(file, shape=shape), arms=stacks, cells=cells)
         if shape.gate.cached_control_h:
@@ -127,10 +154,21 @@ def _within(
         if budget_s is None or card_s <= budget_s:
             cut = f"the budget of card time allows {rounds} of the plan's {wanted} rounds"
             return planned, () if rounds == wanted else (cut,)
+    often = "one launch" if least == 1 else f"{least} launches"
     raise GatePlanError(
-        f"one launch of each stack takes {card_s:.0f} card-seconds, and the budget is "
-        f"{budget_s:.0f}: raise --budget, or name a plan with fewer cells"
+        f"{often} of each stack, without which there is no verdict, are expected to take "
+        f"{card_s:.0f} card-seconds, and the budget is {budget_s:.0f}: raise it to at least "
+        f"--budget {ceil(card_s / MINUTE_S)}m, or name a plan with fewer cells"
     )
+
+
+def _least_rounds(matrix: Matrix, file: YamlFile[PlanFile]) -> int:
+    """Return how many rounds a verdict needs at least: fewer would be card time for nothing."""
+    plan = file.shape
+    if plan.gate.cached_control_h:
+        return 1
+    needed = plan.policy.over(matrix.policy.shape).min_repeats
+    return min(ceil(needed / plan.repeats), plan.launches)
 
 
 def _controls_late(planned: PlannedSession, base: ChosenStack) -> PlannedSession:

@@ -105,6 +105,7 @@ class Claim(Message):
     an earlier life of it held is lost. chips: what it can serve on. cards: how many it owns.
     held: their names, the same for whoever looks from this host; no two runners name one card.
     asked_at: now, by the runner's clock, which is the one that its measurements are dated by.
+    window: the hours in which it begins jobs, as in 22:00-06:00 Asia/Shanghai; None for always.
     """
 
     runner: Name
@@ -116,6 +117,7 @@ class Claim(Message):
     version: str
     held: tuple[Name, ...] = Field(default=(), max_length=1024)
     asked_at: AwareDatetime | None = None
+    window: str | None = Field(default=None, min_length=1, max_length=80)
 
 
 class Progress(Message):

@@ -73,6 +73,7 @@ class StoredJob(ShownJob):
     fencing_token: int
     incarnation: str | None
     lease_until: datetime | None
+    announced_at: datetime
 
 
 SHOWN = tuple(core(JobRow).c[field.name] for field in fields(ShownJob))
@@ -129,11 +130,12 @@ def hold_host(session: WriteSession, host: str) -> None:
 
 
 def claim_next(
-    session: WriteSession, capacity: Capacity, *, lease_until: datetime
+    session: WriteSession, capacity: Capacity, *, now: datetime, lease_until: datetime
 ) -> StoredJob | None:
     """Hand the oldest job that fits to a runner and return it, or None; in one statement.
 
-    Each claim raises the fencing token, so whatever an earlier holder still sends is known.
+    Each claim raises the fencing token, so whatever an earlier holder still sends is known. It is
+    the last that runners are told of the job, and kept as that.
     """
     claimed = session.execute(
         update(JobRow)
@@ -146,6 +148,7 @@ def claim_next(
             incarnation=capacity.incarnation,
             host=capacity.host,
             lease_until=lease_until,
+            announced_at=now,
             progress=None,
             broken=None,
         )

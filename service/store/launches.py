@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Insert, func, select, update
+from sqlalchemy import Insert, Text, cast, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.domain.answer import LaunchAnswer
@@ -15,6 +15,8 @@ from service.store.tables import JobRow, LaunchRow
 
 # As many launch ids as one statement names at most.
 BATCH = 500
+# What was observed of a launch that its runner told nothing of, as it is stored.
+NOTHING = "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +72,44 @@ def newest_of_job(session: ReadSession, job_id: UUID) -> StoredLaunch | None:
     return None if found is None else StoredLaunch(**found)
 
 
-def lived(session: ReadSession, session_id: UUID) -> Mapping[UUID, float]:
-    """Return how many seconds the launches of each job of a session took, all of them together.
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """How long one launch of a job took, in seconds, and whether its runner told of it at all."""
 
-    One that runs just now counts once it ends; one that was lost ended with its lease.
+    job_id: UUID
+    seconds: float
+    reported: bool
+
+
+def lived(session: ReadSession, session_id: UUID) -> Sequence[Lived]:
+    """Return how long each launch of a session took that has ended, in the order of their begins.
+
+    One that runs just now counts once it ends; one that was lost ended with its lease. One that
+    nobody told of lasted from its claim until it was lost, and has nothing that was seen.
     """
     rows = session.execute(
-        select(LaunchRow.job_id, LaunchRow.started_at, LaunchRow.stopped_at)
+        select(
+            LaunchRow.job_id,
+            LaunchRow.started_at,
+            LaunchRow.stopped_at,
+            LaunchRow.observed,
+            LaunchRow.preflight,
+            LaunchRow.broken,
+        )
         .join(JobRow, JobRow.id == LaunchRow.job_id)
-        .where(JobRow.session_id == session_id)
+        .where(JobRow.session_id == session_id, LaunchRow.stopped_at.is_not(None))
+        .order_by(LaunchRow.started_at, LaunchRow.id)
     )
-    found: dict[UUID, float] = {}
-    for job_id, started_at, stopped_at in rows:
-        if stopped_at is not None:
-            seconds = (stopped_at - started_at).total_seconds()
-            found[job_id] = found.get(job_id, 0.0) + seconds
-    return found
+    return [
+        Lived(row.job_id, (row.stopped_at - row.started_at).total_seconds(), any(row[3:]))
+        for row in rows
+    ]
+
+
+def count_of_job(session: ReadSession, job_id: UUID) -> int:
+    """Return how many launches of a job are known."""
+    query = select(func.count()).select_from(LaunchRow).where(LaunchRow.job_id == job_id)
+    return session.scalar(query) or 0
 
 
 def end_lost(session: WriteSession, job_id: UUID, *, at: datetime) -> None:
@@ -111,7 +135,12 @@ def last_started(
     """Return when each of some stacks was last started on a host, of those that were."""
     rows = session.execute(
         select(LaunchRow.stack_key, func.max(LaunchRow.started_at))
-        .where(LaunchRow.stack_key.in_(sorted(stack_keys)), LaunchRow.host == host)
+        .where(
+            LaunchRow.stack_key.in_(sorted(stack_keys)),
+            LaunchRow.host == host,
+            # Of one that nobody told of it is not known that it was started.
+            cast(LaunchRow.observed, Text) != NOTHING,
+        )
         .group_by(LaunchRow.stack_key)
     )
     return {row[0]: row[1] for row in rows}

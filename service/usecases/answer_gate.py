@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from math import ceil
 from uuid import UUID
 
-from service.domain.ci_gate import Counts, Stop, counting, exit_code, outcome_of
+from service.domain.ci_gate import Counts, counting, exit_code, outcome_of
 from service.domain.metric import METRICS
 from service.domain.stack_difference import changed_arguments, changed_components, widest_scope
 from service.domain.verdict import Outcome, foremost
@@ -18,7 +17,6 @@ from service.formats.gate_answers import (
     GateComponent,
     GateControl,
     GateStop,
-    GateTime,
     GateVerdict,
     GateWaiver,
 )
@@ -28,16 +26,14 @@ from service.store.database import ReadSession
 from service.store.runs import StoredRun
 from service.store.waivers import StoredWaiver
 from service.usecases.cached_controls import cached_controls
+from service.usecases.gate_budget import budget_notes, time_of
 from service.usecases.gate_cells import (
     NOTHING_CACHED,
     Cached,
     Gated,
     GateState,
-    card_seconds,
     judged,
     read_state,
-    saved_card_seconds,
-    unbegun_card_seconds,
 )
 from service.usecases.gate_exemptions import Exemptions, exemptions_of
 from service.usecases.read_sessions import read_session
@@ -84,6 +80,7 @@ def answered(session: ReadSession, state: GateState, *, now: datetime) -> GateAn
     )
     outcome = outcome_of(cell.counted for cell in cells if cell.counted is not None)
     content = state.content
+    lived = launches.lived(session, state.session.id)
     counted = any(cell.counted is not None for cell in cells)
     return GateAnswer(
         id=state.stored.id,
@@ -98,13 +95,7 @@ def answered(session: ReadSession, state: GateState, *, now: datetime) -> GateAn
         candidate=content.candidate,
         **_difference(session, content.base.stack_key, content.candidate.stack_key),
         cells=cells,
-        time=GateTime(
-            budget_card_s=content.rules.budget_card_s,
-            planned_card_s=sum(content.planned_card_s),
-            spent_card_s=card_seconds(state, launches.lived(session, state.session.id)),
-            saved_card_s=saved_card_seconds(state),
-            unbegun_card_s=unbegun_card_seconds(state),
-        ),
+        time=time_of(state, lived),
         host=state.session.host,
         asked_by=state.stored.asked_by,
         asked_at=state.stored.asked_at,
@@ -112,29 +103,10 @@ def answered(session: ReadSession, state: GateState, *, now: datetime) -> GateAn
         reproduce=content.reproduce,
         notes=(
             *content.notes,
-            *_budget_note(state, launches.lived(session, state.session.id)),
+            *budget_notes(state, lived),
             *(() if counted else (ALL_EXEMPT,)),
         ),
     )
-
-
-def _budget_note(state: GateState, lived: Mapping[UUID, float]) -> tuple[str, ...]:
-    """Say what launches took beside what was planned where the budget ended a gate too early."""
-    if all(stop.stop.word is not Stop.BUDGET for stop in state.stops.values()):
-        return ()
-    planned = dict(zip((job.id for job in state.jobs), state.content.planned_card_s, strict=False))
-    begun = sum(planned.get(job_id, 0.0) for job_id in lived)
-    spent = card_seconds(state, lived)
-    if not begun or spent <= begun:
-        return ()
-    needed_min = ceil(sum(planned.values()) * spent / begun / 60)
-    without = "" if all(gated.baseline for gated in state.cells) else " before a control was there"
-    took, expected = spent / len(lived), begun / len(lived)
-    told = (
-        f"the budget was spent{without}: a launch took {took:.0f} card-seconds where "
-        f"{expected:.0f} were planned; at that, --budget {needed_min}m would do for all"
-    )
-    return (told,)
 
 
 def _cached(session: ReadSession, state: GateState) -> Cached:

@@ -55,7 +55,7 @@ def claim_job(
     if runners.read(session, claim.runner).state != "active":
         return None
     for _ in range(LOOKS):
-        job = jobs.claim_next(session, capacity, lease_until=until)
+        job = jobs.claim_next(session, capacity, now=now, lease_until=until)
         if job is None:
             return None
         sessions.start(session, job.session_id, host=claim.host)

@@ -1,7 +1,7 @@
 """The cells of a gate as far as they are measured: both arms of each, and its verdicts by now."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from uuid import UUID
@@ -22,6 +22,7 @@ from service.store import ci_gates, jobs, runs, sessions
 from service.store.ci_gates import StoredGate
 from service.store.database import ReadSession
 from service.store.jobs import StoredJob
+from service.store.launches import Lived
 from service.store.runs import StoredRun
 from service.store.sessions import StoredSession
 from service.usecases.history import expected_of_pairs
@@ -259,9 +260,10 @@ def _absent(state: GateState, gated: Gated) -> str:
     return f"has no run{f': its jobs are {states}' if states else ''}"
 
 
-def card_seconds(state: GateState, lived: Mapping[UUID, float]) -> float:
-    """Return the card-seconds that launches took. lived: seconds by job."""
-    return sum(lived.get(job.id, 0.0) * _cards(job) for job in state.jobs)
+def card_seconds(state: GateState, lived: Iterable[Lived]) -> float:
+    """Return the card-seconds that launches of a gate took."""
+    cards = {job.id: int(job.launch["cards"]) for job in state.jobs}
+    return sum(each.seconds * cards[each.job_id] for each in lived)
 
 
 def saved_card_seconds(state: GateState) -> float:
@@ -288,7 +290,3 @@ def _is_needless(state: GateState, job: StoredJob) -> bool:
 
 def _cell_of(ordered: Mapping[str, str]) -> Cell:
     return Cell(ordered["condition_key"], ordered["protocol_key"])
-
-
-def _cards(job: StoredJob) -> int:
-    return int(job.launch["cards"])

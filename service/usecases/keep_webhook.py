@@ -71,7 +71,7 @@ def list_webhooks(session: ReadSession) -> tuple[WebhookRead, ...]:
     return tuple(_read(each, stand) for each in webhooks.newest(session))
 
 
-def queue_test(session: WriteSession, webhook_id: UUID, *, now: datetime) -> DeliveryRead:
+def queue_test(session: WriteSession, webhook_id: UUID, *, who: str, now: datetime) -> DeliveryRead:
     """Put a test on its way to one webhook, as anything else goes there.
 
     Raises UnknownWebhookError and WebhookRemovedError.
@@ -89,6 +89,7 @@ def queue_test(session: WriteSession, webhook_id: UUID, *, now: datetime) -> Del
         next_at=now,
     )
     deliveries.keep(session, [delivery])
+    note_act(session, Act.ORDER, Noun.WEBHOOK, webhook_id, who=who, what="a test", now=now)
     return _told([delivery], {webhook.id: webhook})[0]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from service.formats.ci_gates import GateListed
-from service.store import ci_gates, judged, known_incidents, measured, sessions, waivers
+from service.store import ci_gates, judged, known_incidents, noise, sessions, waivers
 from service.store.ci_gates import StoredGate
 from service.store.database import ReadSession
 from service.store.judged import Judged
@@ -86,7 +86,7 @@ def _rests_on(session: ReadSession, over: Mapping[str, _Listed], under: Under) -
         for plan in {each.session.plan for each in every}
     }
     conditions = frozenset[str]().union(*(each.conditions for each in every))
-    noise = measured.histories(session, conditions) if conditions else {}
+    known_noise = noise.versions(session, conditions) if conditions else {}
     return {
         subject: digest(
             under.rule,
@@ -95,7 +95,9 @@ def _rests_on(session: ReadSession, over: Mapping[str, _Listed], under: Under) -
             known[each.content.base.stack_key],
             str(in_force[each.session.plan]),
             *sorted(
-                text for (cell, _), text in noise.items() if cell.condition_key in each.conditions
+                str(version)
+                for (cell, _), version in known_noise.items()
+                if cell.condition_key in each.conditions
             ),
         )
         for subject, each in over.items()

@@ -4,9 +4,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from service.domain.job import JobState, Leasing, after_loss, require_transition
-from service.store import jobs, launches, sessions
+from service.store import jobs, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
+from service.usecases.end_attempt import end_attempt
 from service.usecases.end_session import end_session
 
 
@@ -30,7 +31,7 @@ def lose_job(
     else:
         require_transition(job.state, JobState.LOST)
         state = _after(session, replace(job, attempt=attempt), leasing)
-    launches.end_lost(session, job.id, at=min(job.lease_until or now, now))
+    end_attempt(session, job, at=min(job.lease_until or now, now))
     jobs.end_lease(session, job.id, state, attempt=attempt, now=now)
     end_session(session, job.session_id, now=now)
     return state

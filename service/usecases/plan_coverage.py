@@ -1,7 +1,7 @@
 """Plan coverage: what people ask about and nobody knows, and what was measured long ago."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from service.domain.advice import Standing, measuring
@@ -16,6 +16,7 @@ from service.formats.coverage import CoverageRead, ProposalRead
 from service.store import asks, compat, conditions, costs
 from service.store.asks import Ask
 from service.store.compat import CompatFilter, ToldStack
+from service.store.costs import MeasuredCost
 from service.store.database import ReadSession
 from service.store.stacks import UnknownStackError
 from service.usecases.advise import advise
@@ -57,12 +58,14 @@ def cell_costs(session: ReadSession, keys: Collection[str]) -> Sequence[CellCost
     """Return what measuring some conditions costs, as it did before, or as is assumed."""
     known = costs.of_conditions(session, keys)
     under = conditions.by_key(session, keys)
-    return [
-        CellCost(_server(condition), condition.cards.count, **asdict(known[key]), assumed=False)
-        if key in known
-        else CellCost(_server(condition), condition.cards.count)
-        for key, condition in sorted(under.items())
-    ]
+    return [_cell_cost(condition, known.get(key)) for key, condition in sorted(under.items())]
+
+
+def _cell_cost(condition: Condition, known: MeasuredCost | None) -> CellCost:
+    server, cards = _server(condition), condition.cards.count
+    if known is None:
+        return CellCost(server, cards)
+    return CellCost(server, cards, known.start_s, known.measure_s, known.launches, assumed=False)
 
 
 def _server(condition: Condition) -> str:

@@ -147,7 +147,12 @@ def list_qualifications(session: ReadSession, *, limit: int) -> tuple[Qualificat
 
 
 def measure_phase(
-    session: WriteSession, qualification_id: UUID, told: PhaseSessions, *, now: datetime
+    session: WriteSession,
+    qualification_id: UUID,
+    told: PhaseSessions,
+    *,
+    who: str,
+    now: datetime,
 ) -> QualificationRead:
     """Keep which sessions measure a phase; asked again while they run, others take their place.
 
@@ -167,6 +172,8 @@ def measure_phase(
             raise WrongHostError(session_id, host)
     its = {role: session_id for role, (session_id, _) in named.items()}
     changed = content.model_copy(update={"sessions": {**content.sessions, told.phase: its}})
+    words = ", ".join(f"{role} in session {session_id}" for role, session_id in its.items())
+    _audit(session, found.id, STEP_OF[told.phase], words, who=who, now=now)
     return _changed(session, found, changed, now=now)
 
 

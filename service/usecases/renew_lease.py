@@ -8,6 +8,7 @@ from service.formats.orders import Renewal, Renewed
 from service.store import card_leases, jobs, runners, sessions
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
+from service.usecases.end_attempt import end_attempt
 
 
 class LeaseLostError(PermissionError):
@@ -29,6 +30,7 @@ def renew_lease(
         raise LeaseLostError(job_id, job.state)
     cancelled = job.state is JobState.CANCELLED
     if not cancelled and sessions.read(session, job.session_id).state == "cancelled":
+        end_attempt(session, job, at=now)
         jobs.move(session, job, JobState.CANCELLED, now=now)
         cancelled = True
     if not cancelled:

@@ -96,11 +96,11 @@ def qualified(engine: Engine, *, before: tuple[UUID, UUID], after: tuple[UUID, U
     with writing(engine) as session:
         opened = open_qualification(session, order, who="ann", now=NOW)
         told = PhaseSessions(phase=Phase.BEFORE, canary=before[0], control=before[1])
-        found = measure_phase(session, opened.id, told, now=NOW)
+        found = measure_phase(session, opened.id, told, who="ada", now=NOW)
         done = ActDone(step=Step.CHANGE, ticked=found.checklist)
         tell_done(session, opened.id, done, who="ann", now=NOW)
         told = PhaseSessions(phase=Phase.AFTER, canary=after[0], control=after[1])
-        measure_phase(session, opened.id, told, now=NOW)
+        measure_phase(session, opened.id, told, who="ada", now=NOW)
 
 
 def test_a_driver_is_judged_by_canary_and_control_and_its_incident_says_so(

@@ -111,7 +111,7 @@ def test_a_budget_below_one_round_is_refused_before_anything_is_measured(world: 
     refused = world.gate(*ASKED, "--budget", "5s")
 
     assert refused.exit_code == 2
-    assert "raise --budget" in refused.stderr
+    assert "raise it to at least --budget 4m" in refused.stderr
     assert measure(world.engine, 1.0) == 0
 
 

@@ -19,7 +19,6 @@ from service.store.database import reading, writing
 from service.store.tables import IncidentCellRow, IncidentRow
 from service.usecases.cancel_session import cancel_session
 from service.usecases.submit_session import KeyReusedError
-from service.usecases.sweep import sweep
 from service.usecases.waive import list_waivers, revoke_waiver, waive
 from tests.integration import builders, gating, path
 from tests.integration.builders import NEW, NOW, OLD
@@ -129,39 +128,6 @@ def test_a_candidate_that_breaks_ends_the_gate_with_its_first_launch(engine: Eng
         Layer.COLLECTIVES,
     )
     assert found.cells[1].outcome is Outcome.MISSING
-
-
-def test_a_budget_that_is_spent_leaves_what_is_not_certain_inconclusive(engine: Engine) -> None:
-    rules = GateRules(looks=(2, 4), budget_card_s=4 * gating.LAUNCH_S)
-    gate_id = gating.ask(engine, gating.gate_order(rules=rules))
-
-    launches = gating.measure(engine, unsure)
-
-    found = answer(engine, gate_id)
-    assert launches == 4
-    assert (found.outcome, found.exit_code) == (Outcome.INCONCLUSIVE, 4)
-    assert {cell.stopped.word for cell in found.cells if cell.stopped} == {Stop.BUDGET}
-    assert found.cells[0].verdicts[0].verdict.smallest_detectable is not None
-
-
-def test_a_budget_counts_a_lost_launch_and_says_what_would_do(engine: Engine) -> None:
-    rules = GateRules(looks=(2, 4), budget_card_s=110)
-    gate_id = gating.ask(engine, gating.gate_order(rules=rules))
-    job = path.claimed(engine)
-    path.tell_launch(engine, builders.launch_report(job, launch_id=UUID(int=77)))
-    with writing(engine) as session:
-        later = NOW + timedelta(seconds=46)
-        sweep(session, leasing=path.LEASING, resend_after=timedelta(hours=1), now=later)
-
-    launches = gating.measure(engine, unsure)
-
-    found = answer(engine, gate_id)
-    # The lease ended after 45 seconds; with the launch that took its place the budget is spent.
-    assert (launches, found.time.spent_card_s) == (1, 45 + gating.LAUNCH_S)
-    assert {cell.stopped.word for cell in found.cells if cell.stopped} == {Stop.BUDGET}
-    assert (found.time.saved_card_s, found.time.unbegun_card_s) == (0, 7 * gating.LAUNCH_S)
-    assert any("before a control was there" in note for note in found.notes)
-    assert any("--budget 14m would do" in note for note in found.notes)
 
 
 def test_inconclusive_passes_only_where_the_plan_says_so_and_keeps_its_word(engine: Engine) -> None:

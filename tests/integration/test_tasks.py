@@ -150,7 +150,7 @@ def tried(engine: Engine, name: str, address: str) -> None:
     now = datetime.now(UTC)
     with writing(engine) as session:
         webhook = add_webhook(session, order, who="ann", now=now)
-        queue_test(session, webhook.id, now=now)
+        queue_test(session, webhook.id, who="ada", now=now)
 
 
 def test_a_nudge_names_its_task_its_queue_and_a_job(broker: str) -> None:

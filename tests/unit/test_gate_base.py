@@ -16,8 +16,15 @@ from service.client import Client
 from service.formats.baselines import BaselineRead
 from service.formats.chosen_stacks import ChosenStack, OverrideError, chosen, with_overrides
 from service.formats.ci_gates import GateOrder
+from service.formats.costs import CostRead
 from service.formats.gate_answers import GateBase
-from service.formats.gate_plans import Asked, GatePlanError, Side, gate_upload
+from service.formats.gate_plans import (
+    Asked,
+    Costs,
+    GatePlanError,
+    Side,
+    gate_upload,
+)
 from service.formats.identities import StackOrder
 from service.formats.matrix_files import read_matrix
 from service.formats.planned_cells import planned_cells
@@ -26,6 +33,7 @@ MATRIX = read_matrix(Path(__file__).parents[2] / "matrix")
 PLAN = MATRIX.plans.named("pr-cpu")
 OLD, NEW = (chosen(MATRIX, name) for name in ("cpu-sglang-0.5.18", "cpu-sglang-0.5.23"))
 (CELL,) = planned_cells(MATRIX, PLAN)
+COST = CostRead(condition_key=CELL.condition.key, start_s=100, repeat_s=20, launches=4)
 TODAY = datetime(2026, 11, 1, tzinfo=UTC)
 
 
@@ -92,6 +100,27 @@ def test_without_a_word_it_is_what_is_pinned_in_main_now() -> None:
     assert side.stack.build == NEW.build
 
 
+@pytest.mark.parametrize(
+    ("pins", "said"),
+    [
+        pytest.param(
+            [(NEW, TODAY, None), (NEW, TODAY, None), (OLD, TODAY, None)],
+            "pinned in channel main now; 1 of 3 cells have another stack pinned",
+            id="another one in a cell",
+        ),
+        pytest.param(
+            [(OLD, TODAY - timedelta(days=9), TODAY)],
+            "pinned in channel main until 2026-11-01, and nothing is pinned there now",
+            id="nothing any more",
+        ),
+    ],
+)
+def test_it_says_where_the_channel_holds_cells_to_other_stacks_or_to_none(
+    pins: list[tuple[ChosenStack, datetime, datetime | None]], said: str
+) -> None:
+    assert said in found(Pinned(*pins))[1].found
+
+
 def test_it_is_what_was_pinned_when_the_branch_left_its_target(repository: Path) -> None:
     pins = Pinned(
         (NEW, TODAY - timedelta(days=1), None),
@@ -154,7 +183,11 @@ def test_a_pinned_stack_that_the_matrix_lost_is_built_as_it_was() -> None:
 
 
 def order(
-    *, budget_s: float | None = None, plan: str = "pr-cpu", cell: str | None = None
+    *,
+    budget_s: float | None = None,
+    plan: str = "pr-cpu",
+    cell: str | None = None,
+    costs: Costs | None = None,
 ) -> GateOrder:
     base = found(Pinned(), text="stack:cpu-sglang-0.5.23")
     named = Named((), "cpu-sglang-0.5.18", Path())
@@ -163,7 +196,9 @@ def order(
     )
     candidate = candidate_of(named, MATRIX, base[0])
     file = MATRIX.plans.named(plan)
-    return gate_upload(MATRIX, file, base=base, candidate=candidate, asked=asked).order
+    return gate_upload(
+        MATRIX, file, base=base, candidate=candidate, asked=asked, costs=lambda _: costs or {}
+    ).order
 
 
 def test_the_candidate_is_launched_first_and_then_in_turn_with_the_base() -> None:
@@ -202,8 +237,27 @@ def test_a_budget_allows_fewer_rounds_and_that_is_said() -> None:
 
     assert asked.rules.looks == (2, 3)
     assert asked.notes == ("the budget of card time allows 3 of the plan's 4 rounds",)
-    with pytest.raises(GatePlanError, match="raise --budget"):
-        order(budget_s=per_round / 2)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "costs", "least"),
+    [
+        pytest.param(0.5, {}, 4, id="less than a launch of each, as the plan expects it"),
+        pytest.param(1.5, {}, 4, id="fewer repeats of the baseline than a verdict needs"),
+        pytest.param(3.5, {CELL.condition.key: COST}, 11, id="slow, as it was when measured"),
+    ],
+)
+def test_a_budget_that_pays_no_verdict_is_refused_with_the_least_that_does(
+    rounds: float, costs: Costs, least: int
+) -> None:
+    per_round = sum(order().expected_s) / 4
+
+    with pytest.raises(GatePlanError, match=f"at least --budget {least}m"):
+        order(budget_s=rounds * per_round, costs=costs)
+
+
+def test_what_cells_took_before_is_what_they_are_expected_to_take() -> None:
+    assert set(order(costs={CELL.condition.key: COST}).expected_s) == {100 + 3 * 20}
 
 
 def test_one_cell_alone_may_be_asked_for_and_none_is_refused() -> None:

@@ -1,13 +1,25 @@
 """The patience of a gate: it waits for a service that is away, and not for ever."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
 
+import httpx
 import pytest
 import typer
 
-from service.cli.gate_calls import Patience
+from service.cli import gate_calls
+from service.cli.answers.words import Language
+from service.cli.gate_calls import Patience, Watch
 from service.cli.lengths import seconds_of
-from service.client import ServiceAwayError
+from service.client import Client, RefusedError, ServiceAwayError
+from service.domain.claimant import Obstacle
+from service.formats.ci_gates import GateRead
+from service.formats.claimants import ClaimantRead, ClaimantsRead
+from service.formats.problems import Problem
+from service.formats.sessions import SessionRead
+from tests.gate_answers import passes
 
 
 class Clock:
@@ -69,3 +81,69 @@ def away_unless(answer: str | None) -> str:
     if answer is None:
         raise ServiceAwayError("the service is away")
     return answer
+
+
+class Telling(Client):
+    """A service that says what keeps its one runner, a word a question."""
+
+    def __init__(self, *keeps: Obstacle | None) -> None:
+        self._keeps = iter(keeps)
+
+    def ask(self, *_: Any, **__: Any) -> Any:
+        runner = ClaimantRead(
+            runner="r1",
+            host="h1",
+            chips=("cpu",),
+            cards=1,
+            obstacle=next(self._keeps),
+            window=None,
+            seen_at=datetime(2026, 11, 30, tzinfo=UTC),
+        )
+        return ClaimantsRead(
+            pool="local", chip="cpu", cards=1, host=None, waits=True, runners=(runner,)
+        )
+
+
+class Older(Client):
+    """A service that does not know the question."""
+
+    def __init__(self) -> None:
+        super().__init__(httpx.Client())
+
+    def ask(self, *_: Any, **__: Any) -> Any:
+        raise RefusedError(Problem(type="about:blank", title="no such page", status=404))
+
+
+def waited_for() -> GateRead:
+    session = SessionRead(
+        id=UUID(int=1),
+        plan="pr",
+        pool="local",
+        state="queued",
+        host=None,
+        created_at=datetime(2026, 11, 30, tzinfo=UTC),
+        finished_at=None,
+        baseline_stack_key=None,
+        jobs=(),
+    )
+    return GateRead(id=UUID(int=2), session=session, answer=passes())
+
+
+def test_while_it_waits_a_gate_says_each_reason_why_nobody_comes_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = Clock()
+    told = Telling(Obstacle.PAUSED, Obstacle.PAUSED, None, Obstacle.DRAINING)
+    watch = Watch(told, waited_for(), clock.patience(60), Language.EN)
+
+    for _ in range(7):
+        watch.look()
+        clock.now += gate_calls.WATCH_S / 2
+
+    said = capsys.readouterr().err
+    assert (said.count("is paused"), said.count("is draining")) == (1, 1)
+
+
+def test_a_service_that_is_older_than_a_question_is_asked_without_it() -> None:
+    assert gate_calls.nobody_yet(Older(), waited_for(), Language.EN) is None
+    assert gate_calls.costs(Older(), ["a" * 64]) == {}

@@ -19,7 +19,13 @@ def test_what_is_measured_again_is_the_commit_and_not_what_its_name_means_by_the
 ) -> None:
     asked = ("gate", "--plan", "pr-cpu", *named, "--with", "torch=2.13.1", "--token", "kl_secret")
 
-    again = command_again(asked, "main", [BUILT])
+    again = command_again(asked, "main", [BUILT], here=True)
 
     same = ("--plan", "pr-cpu", "--with", f"sglang=git:{COMMIT}", "--with", "torch=2.13.1")
     assert again == ("kunline", "gate", "--local", *same, "--base", "stack:main")
+
+
+def test_what_only_a_service_knows_is_measured_again_by_the_service() -> None:
+    again = command_again(("gate", "--plan", "pr"), "pinned", [], here=False)
+
+    assert again == ("kunline", "gate", "--plan", "pr", "--base", "stack:pinned")

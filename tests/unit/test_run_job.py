@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,12 @@ class Service:
         return [report for report in self.reports if isinstance(report, LaunchReport)][-1]
 
 
-def done(order: JobOrder, steps: FakeSteps, stop: Stop | None = None) -> Service:
+def done(
+    order: JobOrder,
+    steps: FakeSteps,
+    stop: Stop | None = None,
+    now: Callable[[], datetime] = lambda: NOW,
+) -> Service:
     service = Service(steps.events)
     run_job(
         order,
@@ -143,7 +149,7 @@ def done(order: JobOrder, steps: FakeSteps, stop: Stop | None = None) -> Service
         deliver=service.deliver,
         progress=service.progress,
         stop=stop or Stop(),
-        now=lambda: NOW,
+        now=now,
     )
     return service
 
@@ -186,6 +192,14 @@ def test_the_launch_tells_what_was_observed_and_settled_without_secrets() -> Non
         "server.log",
     }
     assert b"hunter2" not in b"".join(_plain(artefact.zstd) for artefact in launch.artefacts)
+
+
+def test_a_launch_begins_when_its_environments_are_built() -> None:
+    ticks = count()
+
+    launch = done(job(), FakeSteps(), now=lambda: NOW + timedelta(minutes=next(ticks))).launch
+
+    assert launch.started_at == NOW + timedelta(minutes=1)
 
 
 def test_without_a_load_there_is_nothing_to_ask_under() -> None:

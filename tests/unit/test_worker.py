@@ -35,8 +35,20 @@ def full(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("window", "begins"), [("", True), ("09:00-17:00 UTC", True), ("22:00-06:00 UTC", False)]
 )
-def test_a_job_begins_within_the_window(window: str, *, begins: bool, tmp_path: Path) -> None:
-    assert Beginning(settings(tmp_path, window=window)).may_begin(NOON) is begins
+def test_a_job_begins_within_the_window_and_outside_of_it_the_runner_says_that_it_lives(
+    window: str, *, begins: bool, tmp_path: Path
+) -> None:
+    heard: list[str] = []
+    beginning = Beginning(settings(tmp_path, window=window), lambda: heard.append("here"))
+
+    assert beginning.may_begin(NOON) is begins
+    assert heard == ([] if begins else ["here"])
+
+
+def test_a_window_is_told_as_it_was_set(tmp_path: Path) -> None:
+    assert str(settings(tmp_path, window="22:00-06:00 Asia/Shanghai").window) == (
+        "22:00-06:00 Asia/Shanghai"
+    )
 
 
 def test_a_runner_whose_disk_is_full_takes_no_job_and_says_so_once(
