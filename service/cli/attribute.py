@@ -10,7 +10,7 @@ from service.cli.attribution import Question, attributed, question_of
 from service.cli.attribution_calls import Told
 from service.cli.attribution_page import page
 from service.cli.between import Bench, Meter
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, refused, service
 from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.language import Lang
 from service.cli.matrix import MatrixOption
@@ -69,9 +69,12 @@ def attribute(
 
     Example: kunline attribute --good cpu-sglang-0.5.18 --bad cpu-sglang-0.5.23 --plan smoke
     """
-    read, file, question = _asked(matrix, plan, good=good, bad=bad, host_steps=host_steps)
-    with service(url, token) as client:
-        bench = Bench(client, read, file, meter=meter_of(budget, dry_run=dry_run))
+    read, file, question = _asked(
+        matrix, plan, good=good, bad=bad, host_steps=host_steps, lang=lang
+    )
+    with service(url, token, lang) as client:
+        meter = meter_of(budget, dry_run=dry_run)
+        bench = Bench(client, read, file, meter=meter, language=lang)
         answer = attributed(bench, question) if dry_run else _told(client, bench, question)
     typer.echo(answer.model_dump_json(indent=2) if as_json else page(answer, lang))
     raise typer.Exit(exit_code(answer))
@@ -100,7 +103,7 @@ def named_stack(matrix: Matrix, name: str) -> ChosenStack:
 
 
 def _asked(
-    matrix: Path, plan: str, *, good: str, bad: str, host_steps: bool
+    matrix: Path, plan: str, *, good: str, bad: str, host_steps: bool, lang: Language
 ) -> tuple[Matrix, YamlFile[PlanFile], Question]:
     """Return what is asked; wrong input is told on stderr and exits 2."""
     try:
@@ -113,7 +116,7 @@ def _asked(
     except (
         FileProblemsError, NothingDiffersError, StackChoiceError, UnknownFileError,
     ) as error:  # fmt: skip
-        complain(str(error.args[0]))
+        complain(refused(str(error.args[0]), lang))
         raise typer.Exit(USAGE) from error
     return read, file, question
 

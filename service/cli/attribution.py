@@ -1,11 +1,12 @@
 """The search for the step between two stacks that moved a number, combo by combo."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from service.cli.attribution_words import sized
+from service.cli.attribution_words import CATALOGUES, sized
 from service.cli.between import Bench, BudgetSpentError, Measured, cell_of
 from service.cli.plain import complain
+from service.cli.verdict_words import spoken
 from service.domain.attribution import (
     LOOKS,
     Attribution,
@@ -99,7 +100,7 @@ def attributed(bench: Bench, question: Question, tell: Tell = lambda _: None) ->
     if answer.followed is None:
         return answer
     launches = launches_to_tell(_logarithm(answer.followed.verdict), bench.file.shape.launches)
-    _announce(answer, answer.followed, launches)
+    _announce(bench, answer, answer.followed, launches)
     tell(answer)
     return _searched(bench.with_launches(launches), question, answer, answer.followed, tell)
 
@@ -112,8 +113,7 @@ def _opened(bench: Bench, question: Question) -> AttributionAnswer:
         cell for cell in bench.stored(between.good, between.bad) if cell.condition_key in wanted
     ]
     explained = dict.fromkeys(each for cell in stored for each in _explanation(cell, between))
-    for each in explained:
-        complain(f"the servers settled differently: {each}")
+    _explain(bench, explained)
     return AttributionAnswer(
         plan=bench.file.shape.name,
         good=between.good.stack.name,
@@ -208,7 +208,9 @@ def _measured(bench: Bench, question: Question, found: Combo, followed: Followed
     for look in range(LOOKS):
         longer = bench.with_launches(bench.file.shape.launches * 2**look)
         combo = _read(longer.measured([good, stack], cells), stack, taken, followed)
-        complain(f"{stack.stack.name}: {combo.level}")
+        words = CATALOGUES[bench.language]
+        told = words[f"level {combo.level}"]
+        complain(words["measured"].format(stack=stack.stack.name, level=told))
         if is_told(combo.level):
             break
     return combo
@@ -253,14 +255,20 @@ def _logarithm(verdict: VerdictRead) -> Interval:
     return as_logarithm(metric_named(verdict.metric), worsening)
 
 
-def _announce(answer: AttributionAnswer, followed: FollowedRead, launches: int) -> None:
+def _announce(
+    bench: Bench, answer: AttributionAnswer, followed: FollowedRead, launches: int
+) -> None:
     """Say on stderr what is known before a combo is measured."""
-    verdict = followed.verdict
-    complain(f"followed: {verdict.metric} of {followed.title}, {sized(verdict)}")
-    for each in followed.explained:
-        if each not in answer.explained:
-            complain(f"the servers settled differently: {each}")
-    complain(
-        f"{len(answer.steps)} steps between the stacks: at most {answer.most_combos} combos "
-        f"for a single culprit, more for an interaction, each of {launches} launches a stack"
-    )
+    words, verdict = CATALOGUES[bench.language], followed.verdict
+    size = sized(verdict, bench.language)
+    complain(words["followed"].format(metric=verdict.metric, title=followed.title, size=size))
+    _explain(bench, [each for each in followed.explained if each not in answer.explained])
+    told = {"count": len(answer.steps), "combos": answer.most_combos, "launches": launches}
+    complain(words["announced"].format_map(told))
+
+
+def _explain(bench: Bench, explained: Iterable[str]) -> None:
+    """Say on stderr what the two servers settled differently."""
+    for each in explained:
+        said = spoken(each, bench.language)
+        complain(CATALOGUES[bench.language]["explained"].format(each=said))

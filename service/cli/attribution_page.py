@@ -6,7 +6,13 @@ from datetime import datetime
 from service.cli.answers.words import Language
 from service.cli.attribution_words import CATALOGUES, sized
 from service.cli.verdict_words import spoken
-from service.formats.attributions import AttributionAnswer, AttributionRead, ComboRead, StepRead
+from service.formats.attributions import (
+    AttributionAnswer,
+    AttributionRead,
+    ComboRead,
+    PartRead,
+    StepRead,
+)
 
 # How far a combo stands below the one that was measured before it.
 DEPTH = "   "
@@ -41,7 +47,7 @@ def stored_page(stored: AttributionRead, language: Language = Language.EN) -> st
         at=_moment(stored.started_at), changed=_moment(stored.changed_at)
     )
     spent = words["spent"].format(launches=stored.launches, hours=stored.card_s / 3600)
-    return f"{page(stored.answer, language)}\n{state}; {spent}"
+    return f"{page(stored.answer, language)}\n{state}{words['semicolon']}{spent}"
 
 
 def _known(answer: AttributionAnswer, language: Language) -> list[str]:
@@ -68,9 +74,10 @@ def _known(answer: AttributionAnswer, language: Language) -> list[str]:
 def _tree(answer: AttributionAnswer, language: Language) -> list[str]:
     """Return each combo under the steps that it was to tell apart, one level deeper a combo."""
     lines: list[str] = []
+    comma = CATALOGUES[language]["comma"]
     for depth, combo in enumerate(answer.combos):
         indent = DEPTH * depth
-        lines.append(f"{indent}{', '.join(combo.candidates)}")
+        lines.append(f"{indent}{comma.join(combo.candidates)}")
         lines.append(f"{indent}└─ {_combo(combo, language)}")
     return ["", *lines, ""] if lines else []
 
@@ -79,7 +86,7 @@ def _combo(combo: ComboRead, language: Language) -> str:
     words = CATALOGUES[language]
     broken = spoken(combo.broken, language) if combo.broken else "-"
     told = words["combo" if combo.at_bad else "combo none"].format(
-        parts=", ".join(combo.at_bad),
+        parts=words["comma"].join(combo.at_bad),
         level=words[f"level {combo.level}"],
         size=sized(combo.verdict, language) if combo.verdict else broken,
         session=str(combo.session_id)[:8],
@@ -95,10 +102,15 @@ def _found(answer: AttributionAnswer, words: Words) -> list[str]:
 
 
 def _steps(steps: Sequence[StepRead], words: Words) -> str:
-    return "; ".join(
-        words["with"].join(f"{part.name} {part.good} → {part.bad}" for part in step.parts)
-        for step in steps
+    return words["semicolon"].join(
+        words["with"].join(_part(part, words) for part in step.parts) for step in steps
     )
+
+
+def _part(part: PartRead, words: Words) -> str:
+    """Return one thing that differs, with what either stack pins of it, if it does."""
+    good, bad = (words.get(each, each) for each in (part.good, part.bad))
+    return words["part"].format(name=part.name, good=good, bad=bad)
 
 
 def _moment(at: datetime) -> str:

@@ -10,7 +10,7 @@ from service.cli.answers.words import Language
 from service.cli.baseline_page import print_baselines, print_moves
 from service.cli.baseline_rule import end_rule, rule, rules
 from service.cli.baseline_words import CATALOGUES
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, refused, service
 from service.cli.exit_codes import EXIT_CODE
 from service.cli.language import Lang
 from service.cli.person import user_name
@@ -65,7 +65,7 @@ def pin(
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(client.pin_baseline(order), lang, json=json)
 
 
@@ -83,7 +83,7 @@ def show(
 
     Example: kunline baseline show --history
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(client.baselines(channel=channel, history=history), lang, json=json)
 
 
@@ -103,7 +103,7 @@ def history(
     Example: kunline baseline history main
     """
     query: dict[str, str | int | None] = {"channel": channel, "limit": limit, "cursor": cursor}
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         page = client.ask(MovePage, "baselines/moves", query=query)
     if json:
         typer.echo(page.model_dump_json())
@@ -132,9 +132,9 @@ def undo(
 
     Example: kunline baseline undo --why "pinned the wrong build"
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         order = UndoOrder(why=why, who=user_name())
-        chosen = move or _newest_standing(client, channel)
+        chosen = move or _newest_standing(client, channel, lang)
         made = client.ask(MoveRead, f"baselines/moves/{chosen}/undo", body=order)
     if json:
         typer.echo(made.model_dump_json())
@@ -142,14 +142,14 @@ def undo(
         print_moves((made,), lang)
 
 
-def _newest_standing(client: Client, channel: str) -> UUID:
+def _newest_standing(client: Client, channel: str, lang: Language) -> UUID:
     """Return the last move of a channel that nobody took back. Exits 5 where there is none."""
     query: dict[str, str | int | None] = {"channel": channel, "limit": 100}
     moves = client.ask(MovePage, "baselines/moves", query=query).moves
     for each in moves:
         if each.kind is not MoveKind.UNDO and each.undone_by is None:
             return each.id
-    complain(f"no move of channel {channel} is left to take back")
+    complain(refused(f"no move of channel {channel} is left to take back", lang))
     raise typer.Exit(EXIT_CODE[Outcome.MISSING])
 
 

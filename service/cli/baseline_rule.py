@@ -38,7 +38,7 @@ def rule(
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell((client.ask(RuleRead, "baselines/rules", body=order),), lang, json=json)
 
 
@@ -49,7 +49,7 @@ def rules(
 
     Example: kunline baseline rules
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(tuple(client.ask_all(RuleRead, "baselines/rules")), lang, json=json)
 
 
@@ -66,7 +66,7 @@ def end_rule(
 
     Example: kunline baseline end-rule 6f1c… --why "the release is out"
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         order = UndoOrder(why=why, who=user_name())
         found = client.ask(RuleRead, f"baselines/rules/{rule_id}/end", body=order)
     _tell((found,), lang, json=json)

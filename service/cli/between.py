@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 from uuid import UUID
 
+from service.cli.answers.words import Language
 from service.cli.plain import complain
 from service.cli.run import followed, ordered, submitted
+from service.cli.session_words import CATALOGUES
 from service.client import Client, RefusedError
 from service.domain.plan import Cell
 from service.formats.chosen_stacks import ChosenStack
@@ -71,7 +73,7 @@ class Bench:
     """What measures: the service, the matrix and the plan that says how.
 
     known: sessions that may have measured it before, of any plan and with as few launches as told
-    whoever asked for them, such as confirms. meter: what it costs.
+    whoever asked for them, such as confirms. meter: what it costs. language: that people read.
     """
 
     client: Client
@@ -79,6 +81,7 @@ class Bench:
     file: YamlFile[PlanFile]
     known: tuple[UUID, ...] = ()
     meter: Meter = field(default_factory=Meter)
+    language: Language = Language.EN
 
     def measured(self, arms: Sequence[ChosenStack], cells: Sequence[Cell]) -> Measured:
         """Return arms measured in turn, the first as the one the others are held to.
@@ -89,12 +92,12 @@ class Bench:
         if before := self.before(arms, cells):
             return before
         planned = self.planned(arms, cells)
-        upload = ordered(planned)
+        upload = ordered(planned, language=self.language)
         names = " and ".join(arm.stack.name for arm in arms)
         self.meter.pay(planned, names)
-        complain(f"measuring {names}: about {planned.expected.wall_s / 60:.0f} min")
+        self.announce(arms, planned)
         session = submitted(self.client, upload, idempotency_key=secrets.token_hex(16))
-        finished = followed(self.client, session.id)
+        finished = followed(self.client, session.id, language=self.language)
         return Measured(finished, self.client.verdicts(session.id), cached=False)
 
     def planned(self, arms: Sequence[ChosenStack], cells: Sequence[Cell]) -> PlannedSession:
@@ -125,6 +128,13 @@ class Bench:
             if wanted <= {cell.condition_key for cell in verdicts.cells}:
                 return Measured(session, verdicts, cached=True)
         return None
+
+    def announce(self, arms: Sequence[ChosenStack], planned: PlannedSession) -> None:
+        """Say on stderr what is about to be measured, and how long that takes."""
+        words = CATALOGUES[self.language]
+        names = words["and"].join(arm.stack.name for arm in arms)
+        minutes = f"{planned.expected.wall_s / 60:.0f}"
+        complain(words["measuring"].format(names=names, minutes=minutes))
 
     def _sessions(self) -> Iterator[SessionRead]:
         yield from map(self.client.session, self.known)

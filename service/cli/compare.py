@@ -10,10 +10,14 @@ from typing import Annotated
 
 import typer
 
+from service.cli.answers.words import Language
 from service.cli.assumed import AssumeSame, assumptions_of
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.comparison_lines import comparison_lines, difference_line
+from service.cli.comparison_words import CATALOGUES
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, refused, service
 from service.cli.exit_codes import EXIT_CODE, USAGE
-from service.cli.lines import comparison_lines, difference_line, unreadable_line
+from service.cli.language import Lang
+from service.cli.lines import unreadable_line
 from service.cli.plain import plain
 from service.cli.read import read_all
 from service.cli.result_paths import has_result_suffix, paths_of
@@ -73,6 +77,7 @@ def compare(
     launch_per: Launches = LaunchPer.SIDE,
     min_repeats: MinRepeats = None,
     assume_same: AssumeSame = None,
+    lang: Lang = Language.EN,
     url: Url = DEFAULT_URL,
     token: Token = None,
     as_json: AsJson = False,
@@ -91,14 +96,13 @@ def compare(
       kunline compare cpu-sglang-0.5.18 cpu-sglang-0.5.23
     """
     policy, metrics = _asked(tolerance, metric, min_repeats)
-    assumptions = assumptions_of(assume_same)
     if are_stored(baseline, candidate):
         _require_no_rule_of_files(
             {"--tolerance": tolerance, "--metric": metric, "--assume-same": assume_same}
         )
-        with service(url, token) as client:
+        with service(url, token, lang) as client:
             stored = client.compare(baseline, candidate, min_repeats=min_repeats)
-        raise typer.Exit(_show_stored(stored, as_json=as_json))
+        raise typer.Exit(_show_stored(stored, lang, as_json=as_json))
     _require_files(baseline, candidate)
     try:
         answer = compare_files(
@@ -107,12 +111,12 @@ def compare(
             policy=policy,
             metrics=metrics,
             launch_per=launch_per,
-            assumptions=assumptions,
+            assumptions=assumptions_of(assume_same),
         )
     except (NoReadingsError, OverruledError) as error:
-        typer.echo(plain(str(error)), err=True)
+        typer.echo(plain(refused(str(error), lang)), err=True)
         raise typer.Exit(USAGE) from error
-    show(answer, as_json=as_json)
+    show(answer, lang, as_json=as_json)
     raise typer.Exit(EXIT_CODE[answer.outcome])
 
 
@@ -158,22 +162,24 @@ def are_stored(*sides: str) -> bool:
     )
 
 
-def show(answer: ComparisonRead, *, as_json: bool) -> None:
+def show(answer: ComparisonRead, language: Language = Language.EN, *, as_json: bool) -> None:
     """Print a comparison: one JSON document, or lines for a person."""
-    text = answer.model_dump_json(indent=2) if as_json else "\n".join(comparison_lines(answer))
-    typer.echo(text)
+    if as_json:
+        typer.echo(answer.model_dump_json(indent=2))
+    else:
+        typer.echo("\n".join(comparison_lines(answer, language)))
 
 
-def _show_stored(answer: CellsCompared, *, as_json: bool) -> int:
+def _show_stored(answer: CellsCompared, language: Language, *, as_json: bool) -> int:
     """Print the comparison of two stored runs or stacks and return its exit code."""
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     elif answer.cells:
-        print_verdicts(answer.cells)
+        print_verdicts(answer.cells, language)
     else:
-        typer.echo(str(answer.outcome))
+        typer.echo(CATALOGUES[language][f"outcome {answer.outcome}"])
         for each in answer.differences:
-            typer.echo(plain(f"  {difference_line(each)}"))
+            typer.echo(plain(f"  {difference_line(each, language)}"))
     return EXIT_CODE[answer.outcome]
 
 

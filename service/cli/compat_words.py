@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from service.cli.dossier_words import Language
 from service.formats.compat_words import Said
+from service.formats.outcome_words import under
 
 EN: Mapping[str, str] = MappingProxyType(
     {
@@ -51,15 +52,7 @@ EN: Mapping[str, str] = MappingProxyType(
         "scope process": "process",
         "scope container": "container",
         "scope host": "host",
-        "outcome regressed": "regressed",
-        "outcome improved": "improved",
-        "outcome unchanged": "unchanged",
-        "outcome inconclusive": "inconclusive",
-        "outcome insufficient baseline": "insufficient baseline",
-        "outcome missing": "missing",
-        "outcome broken": "broken",
-        "outcome invalid": "invalid",
-        "outcome not comparable": "not comparable",
+        **under("outcome ", "en"),
         "never": "never",
         "today": "today",
         "days ago": "{days} d ago",
@@ -135,15 +128,7 @@ ZH: Mapping[str, str] = MappingProxyType(
         "scope process": "进程",
         "scope container": "容器",
         "scope host": "主机",
-        "outcome regressed": "退化",
-        "outcome improved": "改善",
-        "outcome unchanged": "不变",
-        "outcome inconclusive": "无法判定",
-        "outcome insufficient baseline": "基线不足",
-        "outcome missing": "缺失",
-        "outcome broken": "故障",
-        "outcome invalid": "无效",
-        "outcome not comparable": "不可比",
+        **under("outcome ", "zh"),
         "never": "从未",
         "today": "今天",
         "days ago": "{days} 天前",

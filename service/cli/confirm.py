@@ -47,7 +47,7 @@ def list_confirms(
         "limit": limit,
         "cursor": cursor,
     }
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         page = client.ask(ConfirmPage, "confirms", query=query)
     if json:
         typer.echo(page.model_dump_json())
@@ -72,7 +72,7 @@ def show(
 
     Example: kunline confirm show 6f1c2d7e-0a51-4a39-9a5e-0c2f5a9d6b11 --lang zh
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         found = client.ask(ConfirmRead, f"confirms/{confirm_id}")
     _tell(found, lang, json=json)
     raise typer.Exit(exit_code(found))
@@ -111,7 +111,7 @@ def start(
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(client.ask(ConfirmRead, "confirms", body=order), lang, json=json)
 
 
@@ -128,7 +128,7 @@ def cancel(
 
     Example: kunline confirm cancel 6f1c2d7e-0a51-4a39-9a5e-0c2f5a9d6b11
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         found = client.ask(ConfirmRead, f"confirms/{confirm_id}/cancel", method="POST")
     _tell(found, lang, json=json)
 
@@ -141,7 +141,7 @@ def budget(
 
     Example: kunline confirm budget
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         found = client.ask(BudgetRead, "confirms/budget")
     typer.echo(found.model_dump_json() if json else budget_page(found, lang))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from service.cli.answers.words import Language
+from service.formats.outcome_words import under
 
 ENGLISH = MappingProxyType(
     {
@@ -20,14 +21,10 @@ ENGLISH = MappingProxyType(
         "comma": ", ",
         "state waiting": "waiting",
         "state running": "running",
+        **under("", "en"),
         "regressed": "REGRESSED",
-        "improved": "improved",
         "unchanged": "unchanged: a false alarm",
-        "inconclusive": "inconclusive",
-        "broken": "broken",
-        "invalid": "invalid",
         "missing": "not measured",
-        "not comparable": "not comparable",
         "insufficient baseline": "too few launches",
         "look regressed": "at least one cell is surely worse, by its tolerance or more",
         "look improved": "at least one cell is surely better, by its tolerance or more",
@@ -83,14 +80,8 @@ CHINESE = MappingProxyType(
         "comma": "、",
         "state waiting": "等待中",
         "state running": "进行中",
-        "regressed": "退化",
-        "improved": "改善",
+        **under("", "zh"),
         "unchanged": "不变：误报",
-        "inconclusive": "无法判定",
-        "broken": "故障",
-        "invalid": "无效",
-        "missing": "缺失",
-        "not comparable": "不可比",
         "insufficient baseline": "启动次数不足",
         "look regressed": "至少一个单元确定变差，且幅度达到或超过容忍度",
         "look improved": "至少一个单元确定变好，且幅度达到或超过容忍度",

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from service.formats.outcome_words import under
+
 
 class Language(StrEnum):
     """The languages that a dossier is written in."""
@@ -46,15 +48,9 @@ ENGLISH = MappingProxyType(
         "interval": "interval",
         "tolerance": "tolerance",
         "seen from": "would be seen from",
-        "outcome regressed": "regressed",
-        "outcome improved": "improved",
-        "outcome unchanged": "unchanged",
-        "outcome inconclusive": "inconclusive",
+        **under("outcome ", "en"),
         "outcome insufficient baseline": "too few launches",
         "outcome missing": "not measured",
-        "outcome broken": "broken",
-        "outcome invalid": "invalid",
-        "outcome not comparable": "not comparable",
         "control moved": "{cell}: the control moved by {moved} meanwhile; launches {launches} "
         "(canary before, after; control before, after).",
         "launches": "{cell}: launches {launches} (old stack, new stack).",
@@ -128,15 +124,8 @@ CHINESE = MappingProxyType(
         "interval": "区间",
         "tolerance": "容忍度",
         "seen from": "最小可检出变化",
-        "outcome regressed": "退化",
-        "outcome improved": "改善",
-        "outcome unchanged": "不变",
-        "outcome inconclusive": "无法判定",
+        **under("outcome ", "zh"),
         "outcome insufficient baseline": "启动次数不足",
-        "outcome missing": "缺失",
-        "outcome broken": "故障",
-        "outcome invalid": "无效",
-        "outcome not comparable": "不可比",
         "control moved": "{cell}：对照主机同期自身变化 {moved}；启动次数 {launches}"
         "（灰度前、灰度后、对照前、对照后）。",
         "launches": "{cell}：启动次数 {launches}（原版本组合、新版本组合）。",

@@ -1,15 +1,15 @@
 """`kunline experiment`: one parameter, several values, everything else equal, in turn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from service.cli.answers.words import Language
 from service.cli.between import Bench, Measured
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, refused, service
 from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.experiment_words import CATALOGUES
 from service.cli.language import Lang
@@ -90,47 +90,43 @@ def experiment(
 
       kunline experiment demo --set OMP_NUM_THREADS=1,2 --metric ttft_p50
     """
-    parameter, planned = _asked(
-        name, setting or (), matrix=matrix, stack=stack, metric=metric, undocumented=undocumented
-    )
+    with _wrong_input_told(lang):
+        parameter = _asked(setting or (), metric=metric, undocumented=undocumented)
+        read, file = read_matrix_and_plan(name, matrix)
+        planned = _planned(read, file, _arms(_stack(read, file, stack), parameter))
     if caution := caution_of(parameter.name, lang):
         complain(caution)
-    with service(url, token) as client:
-        measured = Bench(client, planned.matrix, planned.file).measured(
-            planned.stacks, planned.cells
-        )
+    with service(url, token, lang) as client:
+        bench = Bench(client, planned.matrix, planned.file, language=lang)
+        measured = bench.measured(planned.stacks, planned.cells)
     answer = answered(measured, parameter, planned, metric=metric)
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     else:
-        print_verdicts(answer.cells, lang)
-        typer.echo(page(answer, lang))
+        show(answer, lang)
     raise typer.Exit(_exit_code(answer))
 
 
-def _asked(
-    name: str,
-    settings: Sequence[str],
-    *,
-    matrix: Path,
-    stack: str | None,
-    metric: str,
-    undocumented: bool,
-) -> tuple[Parameter, PlannedSession]:
-    """Return what is tried and the session for it; wrong input is told on stderr and exits 2."""
+@contextmanager
+def _wrong_input_told(language: Language) -> Iterator[None]:
+    """Tell wrong input on stderr, and end with 2."""
     try:
-        parameter = one_parameter(settings)
-        if not undocumented:
-            require_documented(parameter.name)
-        metric_named(metric)
-        read, file = read_matrix_and_plan(name, matrix)
-        return parameter, _planned(read, file, _arms(_stack(read, file, stack), parameter))
+        yield
     except (
         ExperimentError, FileProblemsError, SettingError, StackChoiceError, UnknownFileError,
         UnknownMetricError,
     ) as error:  # fmt: skip
-        complain(str(error.args[0]))
+        complain(refused(str(error.args[0]), language))
         raise typer.Exit(USAGE) from error
+
+
+def _asked(settings: Sequence[str], *, metric: str, undocumented: bool) -> Parameter:
+    """Return what is tried. Raises ExperimentError and UnknownMetricError."""
+    parameter = one_parameter(settings)
+    if not undocumented:
+        require_documented(parameter.name)
+    metric_named(metric)
+    return parameter
 
 
 def answered(
@@ -160,6 +156,12 @@ def answered(
     )
 
 
+def show(answer: ExperimentAnswer, language: Language) -> None:
+    """Print the verdicts of an experiment, what it recommends and what it cost."""
+    print_verdicts(answer.cells, language)
+    typer.echo(page(answer, language))
+
+
 def page(answer: ExperimentAnswer, language: Language = Language.EN) -> str:
     """Return the recommendation and its cost as a person reads it."""
     words, found = CATALOGUES[language], answer.recommendation
@@ -175,7 +177,8 @@ def page(answer: ExperimentAnswer, language: Language = Language.EN) -> str:
         bounds = {"low": percent(found.low or 0.0), "high": percent(found.high or 0.0)}
         lines = [words["gain"].format_map({**told, "by": percent(found.gain), **bounds})]
     if found.regressed:
-        lines.append(words["costs"].format(cells=words["comma"].join(found.regressed)))
+        worse = [_worse(each, words) for each in found.regressed]
+        lines.append(words["costs"].format(cells=words["comma"].join(worse)))
     lines.append(
         words["cached" if answer.cached else "spent"].format(
             count=len(answer.arms),
@@ -184,6 +187,12 @@ def page(answer: ExperimentAnswer, language: Language = Language.EN) -> str:
         )
     )
     return "\n".join(map(plain, lines))
+
+
+def _worse(told: str, words: Mapping[str, str]) -> str:
+    """Return a metric that gets worse and its cell, told as domain/experiment.py tells them."""
+    metric, _, cell = told.partition(" of ")
+    return words["of"].format(metric=metric, cell=cell)
 
 
 def _stack(matrix: Matrix, file: YamlFile[PlanFile], name: str | None) -> ChosenStack:

@@ -2,9 +2,10 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from uuid import UUID
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -16,7 +17,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from service.cli.answers.words import Language
+from service.cli.session_words import CATALOGUES
 from service.client import Client
+from service.formats.reasons import progress_in_chinese
 from service.formats.sessions import JobRead, SessionRead
 
 POLL_S = 0.5
@@ -32,52 +36,60 @@ STEPS_SAID = 20
 
 
 def follow(
-    client: Client, session_id: UUID, *, tend: Callable[[], None] = lambda: None
+    client: Client,
+    session_id: UUID,
+    *,
+    tend: Callable[[], None] = lambda: None,
+    language: Language = Language.EN,
 ) -> SessionRead:
     """Return a session once it is over, showing how far it is on stderr meanwhile.
 
     tend: called with each poll; keeps an embedded service's children running.
     """
     console = Console(stderr=True)
+    told = _snapshots(client, session_id, tend)
     if console.is_terminal:
-        return _with_bar(client, session_id, tend, console)
-    return _with_lines(client, session_id, tend, console)
+        return _with_bar(told, console, language)
+    return _with_lines(told, console, language)
 
 
 def _with_bar(
-    client: Client, session_id: UUID, tend: Callable[[], None], console: Console
+    told: Iterator[tuple[SessionRead, float]], console: Console, language: Language
 ) -> SessionRead:
+    words = CATALOGUES[language]
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=BAR),
         TaskProgressColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn(words["left"]),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, speed_estimate_period=300) as bars:
-        whole = bars.add_task("session", total=1.0)
-        present = bars.add_task("waiting for a runner", total=None)
-        for session, share in _snapshots(client, session_id, tend):
-            bars.update(whole, completed=share, description=_counts(session))
+        whole = bars.add_task(words["session"], total=1.0)
+        present = bars.add_task(words["nobody"], total=None)
+        for session, share in told:
+            bars.update(whole, completed=share, description=_counts(session, words))
             fraction = present_fraction(session)
             total = None if fraction is None else 1.0
-            line = clipped(present_line(session, by_role=True), console.width - BESIDE)
+            line = present_line(session, by_role=True, language=language)
+            line = clipped(line, console.width - BESIDE)
             bars.update(present, description=line, completed=fraction or 0.0, total=total)
     return session
 
 
 def _with_lines(
-    client: Client, session_id: UUID, tend: Callable[[], None], console: Console
+    told: Iterator[tuple[SessionRead, float]], console: Console, language: Language
 ) -> SessionRead:
+    words = CATALOGUES[language]
     said: tuple[str, int] | None = None
-    for session, share in _snapshots(client, session_id, tend):
-        line = present_line(session)
-        step = (line.partition(" (")[0], int(share * STEPS_SAID))
+    for session, share in told:
+        step = (present_line(session).partition(" (")[0], int(share * STEPS_SAID))
         if step != said:
             said = step
-            text = f"{share:4.0%} {_counts(session)}; {line}"
+            line = present_line(session, language=language)
+            text = f"{share:4.0%} {_counts(session, words)}{words['semicolon']}{line}"
             console.print(text, highlight=False, markup=False, soft_wrap=True)
     return session
 
@@ -102,7 +114,9 @@ def _snapshots(
 
 def clipped(line: str, width: int) -> str:
     """Return a line that leaves the bar its place."""
-    return line if len(line) <= width else f"{line[: max(width, BAR) - 1]}…"
+    if cell_len(line) <= width:
+        return line
+    return f"{set_cell_size(line, max(width, BAR) - 1)}…"
 
 
 def done(session: SessionRead) -> float:
@@ -111,20 +125,28 @@ def done(session: SessionRead) -> float:
     return sum(_job_done(job) for job in session.jobs) / whole
 
 
-def present_line(session: SessionRead, *, by_role: bool = False) -> str:
+def present_line(
+    session: SessionRead, *, by_role: bool = False, language: Language = Language.EN
+) -> str:
     """Return what happens now, for a person.
 
     by_role: of two stacks say which is the base and which the candidate: their names are long.
     """
-    job = _present(session)
+    job, words = _present(session), CATALOGUES[language]
     if job is None:
         waiting = any(job.state not in SETTLED for job in session.jobs)
-        return "waiting for a runner" if waiting else _over(session)
-    stack = (_role(session, job) if by_role else None) or job.stack_name
+        return words["nobody"] if waiting else _over(session, words)
+    role = _role(session, job) if by_role else None
+    named = {"number": job.ordinal + 1, "stack": words[role] if role else job.stack_name}
     if job.progress is None:
-        return f"launch {job.ordinal + 1}, {stack}: claimed by {job.runner}"
-    text = f" ({job.progress.text})" if job.progress.text else ""
-    return f"launch {job.ordinal + 1}, {stack}: {job.progress.phase}{text}"
+        return words["claimed"].format(runner=job.runner, **named)
+    # A newer runner may have phases and steps of its own.
+    phase, text = job.progress.phase, job.progress.text
+    line = words["present"].format(phase=words.get(f"phase {phase}", phase), **named)
+    if not text:
+        return line
+    said = progress_in_chinese(text) if language is Language.ZH else text
+    return line + words["beside"].format(text=said)
 
 
 def _role(session: SessionRead, job: JobRead) -> str | None:
@@ -134,11 +156,13 @@ def _role(session: SessionRead, job: JobRead) -> str | None:
     return "base" if job.stack_key == base else "candidate"
 
 
-def _over(session: SessionRead) -> str:
+def _over(session: SessionRead, words: Mapping[str, str]) -> str:
     """Return how the launches ended: one that was left out was not measured."""
     left_out = "cancelled" if session.state == "cancelled" else "left out"
-    words = Counter(_end(job, left_out) for job in session.jobs)
-    return ", ".join(f"{count} {word}" for word, count in words.items())
+    ends = Counter(_end(job, left_out) for job in session.jobs)
+    return words["comma"].join(
+        words[f"end {end}"].format(count=count) for end, count in ends.items()
+    )
 
 
 def _end(job: JobRead, left_out: str) -> str:
@@ -155,9 +179,9 @@ def present_fraction(session: SessionRead) -> float | None:
     return job.progress.fraction if job is not None and job.progress is not None else None
 
 
-def _counts(session: SessionRead) -> str:
+def _counts(session: SessionRead, words: Mapping[str, str]) -> str:
     measured = sum(job.state == "reported" for job in session.jobs)
-    return f"{session.plan}: {measured} of {len(session.jobs)} launches"
+    return words["counts"].format(plan=session.plan, measured=measured, count=len(session.jobs))
 
 
 def _present(session: SessionRead) -> JobRead | None:

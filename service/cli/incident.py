@@ -58,7 +58,7 @@ def list_incidents(
     Example: kunline incident list --all
     """
     query = {"limit": limit, "cursor": cursor, "is_open": None if every else True}
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         page = client.ask(IncidentPage, "incidents", query=query)
     if json:
         typer.echo(page.model_dump_json())
@@ -84,7 +84,7 @@ def show(
 
     Example: kunline incident show 6f1c… --lang zh --markdown incident.md
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         detail = client.ask(IncidentDetail, f"incidents/{incident_id}")
     if markdown is not None:
         markdown.write_text(incident_page(detail, lang, base=url), encoding="utf-8")
@@ -108,7 +108,7 @@ def open_incident(
 
     Example: kunline incident open 6f1c… --why "measured again by hand"
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         order = IncidentOrder(event_id=event_id, why=why, who=user_name())
         _tell(client.ask(IncidentRead, "incidents", body=order), lang, json=json)
 
@@ -149,7 +149,7 @@ def triage(
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(
             client.ask(IncidentRead, f"incidents/{incident_id}/triage", body=order), lang, json=json
         )
@@ -171,7 +171,7 @@ def merge(
     Example: kunline incident merge 6f1c… 90ab… --why "one driver"
     """
     order = MergeOrder(into=into, why=why, who=user_name())
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(
             client.ask(IncidentRead, f"incidents/{incident_id}/merge", body=order), lang, json=json
         )
@@ -197,7 +197,7 @@ def split(
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         raise typer.BadParameter(f"{wrong['loc'][0]}: {wrong['msg']}") from error
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(
             client.ask(IncidentRead, f"incidents/{incident_id}/split", body=order), lang, json=json
         )
@@ -218,7 +218,7 @@ def reopen(
     Example: kunline incident reopen 6f1c… --why "it came back"
     """
     order = ReopenOrder(why=why, who=user_name())
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         _tell(
             client.ask(IncidentRead, f"incidents/{incident_id}/reopen", body=order), lang, json=json
         )
@@ -237,7 +237,7 @@ def record(
 
     Example: kunline incident record
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         found = client.ask(RecordRead, "incidents/record")
     typer.echo(found.model_dump_json() if json else record_page(found, lang))
 

@@ -15,7 +15,7 @@ from service.cli.attribution import Question, attributed, question_of
 from service.cli.attribution_calls import Told
 from service.cli.attribution_page import page
 from service.cli.between import Bench
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, refused, service
 from service.cli.exit_codes import USAGE
 from service.cli.language import Lang
 from service.cli.matrix import MatrixOption
@@ -92,13 +92,13 @@ def attribute_incident(
 
       kunline incident attribute 6f1c… --budget 4
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         incident = client.ask(IncidentDetail, f"incidents/{incident_id}").incident
         asked = Asked(plan, good, bad, host_steps)
-        file, read, question = _question_or_exit(client, incident, asked, matrix)
+        file, read, question = _question_or_exit(client, incident, asked, matrix, lang)
         known = tuple(dict.fromkeys(each.session_id for each in incident.cells if each.session_id))
         meter = meter_of(budget, dry_run=dry_run)
-        bench = Bench(client, read, file, known, meter)
+        bench = Bench(client, read, file, known, meter, lang)
         if dry_run:
             answer = attributed(bench, question)
         else:
@@ -140,7 +140,7 @@ def sides(incident: IncidentRead) -> tuple[str, str]:
 
 
 def _question_or_exit(
-    client: Client, incident: IncidentRead, asked: Asked, matrix: Path
+    client: Client, incident: IncidentRead, asked: Asked, matrix: Path, lang: Language
 ) -> tuple[YamlFile[PlanFile], Matrix, Question]:
     """Return what is searched; what stands in the way is told on stderr and exits 2."""
     try:
@@ -151,7 +151,7 @@ def _question_or_exit(
         FileProblemsError, NotAttributableError, NothingDiffersError, StackChoiceError,
         UnknownFileError,
     ) as error:  # fmt: skip
-        complain(str(error.args[0]))
+        complain(refused(str(error.args[0]), lang))
         raise typer.Exit(USAGE) from error
 
 

@@ -15,6 +15,7 @@ from service.cli.person import user_name
 from service.cli.profile_words import CATALOGUES
 from service.cli.run import followed
 from service.cli.tables import print_table
+from service.cli.verdict_words import spoken
 from service.client import Client
 from service.formats.profiles import (
     ProfileArm,
@@ -55,15 +56,15 @@ def profile_incident(
     Example: kunline incident profile 6f1c… --why "is it the links?"
     """
     order = ProfileOrder(why=why, who=user_name(), condition_key=condition)
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         found = client.ask(ProfileRead, f"incidents/{incident_id}/profiles", body=order)
         if not detach:
-            followed(client, found.session_id)
+            followed(client, found.session_id, language=lang)
             found = _read(client, incident_id, found.session_id)
     if json:
         typer.echo(found.model_dump_json())
     else:
-        _print(found, CATALOGUES[lang])
+        _print(found, lang)
     whole = detach or all(arm.seen is not None for arm in found.arms)
     raise typer.Exit(DONE if whole else OPERATIONAL)
 
@@ -80,7 +81,7 @@ def show_profiles(
 
     Example: kunline incident profiles 6f1c… --lang zh
     """
-    with service(url, token) as client:
+    with service(url, token, lang) as client:
         found = client.ask_all(ProfileRead, f"incidents/{incident_id}/profiles")
     if json:
         typer.echo(f"[{','.join(each.model_dump_json() for each in found)}]")
@@ -88,7 +89,7 @@ def show_profiles(
     if not found:
         typer.echo(CATALOGUES[lang]["none"])
     for each in found:
-        _print(each, CATALOGUES[lang])
+        _print(each, lang)
 
 
 def _read(client: Client, incident_id: UUID, session_id: UUID) -> ProfileRead:
@@ -96,7 +97,8 @@ def _read(client: Client, incident_id: UUID, session_id: UUID) -> ProfileRead:
     return next(each for each in every if each.session_id == session_id)
 
 
-def _print(profile: ProfileRead, words: Mapping[str, str]) -> None:
+def _print(profile: ProfileRead, language: Language) -> None:
+    words = CATALOGUES[language]
     host = profile.host or words["nowhere"]
     typer.echo(words["title"].format(title=profile.title, host=host, session=profile.session_id))
     at = f"{profile.asked_at:%Y-%m-%d %H:%M} UTC"
@@ -105,7 +107,7 @@ def _print(profile: ProfileRead, words: Mapping[str, str]) -> None:
     if rows:
         print_table([words[name] for name in COLUMNS], rows)
     for arm in profile.arms:
-        for line in _lines(arm, words):
+        for line in _lines(arm, language):
             typer.echo(line)
 
 
@@ -130,13 +132,13 @@ def _waiting(found: StageProfiled, words: Mapping[str, str]) -> str:
     return words["unknown"] if found.waiting_s is None else _ms(found.waiting_s)
 
 
-def _lines(arm: ProfileArm, words: Mapping[str, str]) -> Iterator[str]:
+def _lines(arm: ProfileArm, language: Language) -> Iterator[str]:
     """Yield what is said of a stack below the table."""
-    named = {"stack": arm.stack.name}
+    words, named = CATALOGUES[language], {"stack": arm.stack.name}
     if arm.reason:
-        yield words["reason"].format(reason=arm.reason, **named)
+        yield words["reason"].format(reason=spoken(arm.reason, language), **named)
     elif arm.seen is None:
-        yield words["not yet"].format(state=arm.state, **named)
+        yield words["not yet"].format(state=spoken(arm.state, language), **named)
     elif not arm.seen.stages:
         yield words["no pass"].format(**named)
     if arm.seen is not None:

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+from service.cli.answers.words import Language
 from service.cli.columns import aligned, duration
-from service.cli.connection import DEFAULT_URL, AsJson, Token, Url
+from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, refused
 from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
@@ -125,10 +126,15 @@ def alone_or_exit(name: str, *, matrix: Path, stack: str | None, launches: int) 
 
 
 def planned_or_exit(
-    name: str, *, matrix: Path, stacks: Sequence[str] = (), versions: Sequence[str] = ()
+    name: str,
+    *,
+    matrix: Path,
+    stacks: Sequence[str] = (),
+    versions: Sequence[str] = (),
+    language: Language = Language.EN,
 ) -> PlannedSession:
     """Return the session a person asks for; wrong input is told on stderr and exits 2."""
-    with _told_wrong_input():
+    with _told_wrong_input(language):
         read, file = read_matrix_and_plan(name, matrix)
         return plan_session(read, file, stacks=stacks, overrides=overrides(versions))
 
@@ -144,11 +150,11 @@ def read_matrix_and_plan(name: str, matrix: Path) -> tuple[Matrix, YamlFile[Plan
 
 
 @contextmanager
-def _told_wrong_input() -> Iterator[None]:
+def _told_wrong_input(language: Language = Language.EN) -> Iterator[None]:
     try:
         yield
     except (FileProblemsError, UnknownFileError, StackChoiceError, OverrideError) as error:
-        typer.echo(str(error.args[0]), err=True)
+        typer.echo(refused(str(error.args[0]), language), err=True)
         raise typer.Exit(USAGE) from error
 
 

@@ -37,8 +37,8 @@ def print_verdicts(cells: Sequence[CellComparison], language: Language = Languag
     else:
         header = [CATALOGUES[language][name] for name in COLUMNS]
         print_table(header, (row for cell in cells for row in _rows(cell, language)))
-    for note in _notes(cells):
-        said = CATALOGUES[language]["note"].format(said=spoken(note, language))
+    for note in _notes(cells, language):
+        said = CATALOGUES[language]["note"].format(said=note)
         console().print(said, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -95,7 +95,7 @@ def _styled(word: Outcome, language: Language) -> Text:
     return Text(CATALOGUES[language][f"outcome {word}"], style=STYLE.get(word, "yellow"))
 
 
-def _notes(cells: Sequence[CellComparison]) -> list[str]:
+def _notes(cells: Sequence[CellComparison], language: Language) -> list[str]:
     warned = [warning for cell in cells for warning in cell.comparison.warnings]
     judged = [
         warning
@@ -103,4 +103,4 @@ def _notes(cells: Sequence[CellComparison]) -> list[str]:
         for verdict in cell.comparison.verdicts
         for warning in verdict.warnings
     ]
-    return list(dict.fromkeys([*warned, *judged]))
+    return [spoken(each, language) for each in dict.fromkeys([*warned, *judged])]

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from service.cli.answers.words import Language
-from service.formats.reason_words import in_chinese
+from service.formats.outcome_words import under
+from service.formats.reasons import in_chinese
 
 ENGLISH = MappingProxyType(
     {
@@ -23,15 +24,7 @@ ENGLISH = MappingProxyType(
         "unjudged": ": {why}",
         "sentence": " {metric}: {before} → {after}, {by} worse ({bounds}), would have seen {seen}",
         "note": "note: {said}",
-        "outcome regressed": "regressed",
-        "outcome broken": "broken",
-        "outcome invalid": "invalid",
-        "outcome missing": "missing",
-        "outcome not comparable": "not comparable",
-        "outcome inconclusive": "inconclusive",
-        "outcome insufficient baseline": "insufficient baseline",
-        "outcome improved": "improved",
-        "outcome unchanged": "unchanged",
+        **under("outcome ", "en"),
     }
 )
 CHINESE = MappingProxyType(
@@ -51,15 +44,7 @@ CHINESE = MappingProxyType(
         "unjudged": "：{why}",
         "sentence": " {metric}：{before} → {after}，劣化 {by}（{bounds}），最小可检出变化 {seen}",
         "note": "说明：{said}",
-        "outcome regressed": "退化",
-        "outcome broken": "故障",
-        "outcome invalid": "无效",
-        "outcome missing": "缺失",
-        "outcome not comparable": "不可比",
-        "outcome inconclusive": "无法判定",
-        "outcome insufficient baseline": "基线不足",
-        "outcome improved": "改善",
-        "outcome unchanged": "不变",
+        **under("outcome ", "zh"),
     }
 )
 CATALOGUES: Mapping[Language, Mapping[str, str]] = MappingProxyType(

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from service.formats.reason_words import in_chinese
+from service.formats.outcome_words import under
+from service.formats.reasons import in_chinese
 
 ENGLISH = MappingProxyType(
     {
@@ -33,15 +34,7 @@ ENGLISH = MappingProxyType(
         "triage accept": "accepted",
         "triage noise": "noise",
         "triage host": "the host",
-        "outcome regressed": "regressed",
-        "outcome broken": "broken",
-        "outcome invalid": "invalid",
-        "outcome missing": "missing",
-        "outcome not comparable": "not comparable",
-        "outcome inconclusive": "inconclusive",
-        "outcome insufficient baseline": "insufficient baseline",
-        "outcome improved": "improved",
-        "outcome unchanged": "unchanged",
+        **under("outcome ", "en"),
     }
 )
 
@@ -72,15 +65,7 @@ CHINESE = MappingProxyType(
         "triage accept": "接受",
         "triage noise": "噪声",
         "triage host": "主机问题",
-        "outcome regressed": "退化",
-        "outcome broken": "故障",
-        "outcome invalid": "无效",
-        "outcome missing": "缺失",
-        "outcome not comparable": "不可比",
-        "outcome inconclusive": "无法判定",
-        "outcome insufficient baseline": "基线不足",
-        "outcome improved": "改善",
-        "outcome unchanged": "不变",
+        **under("outcome ", "zh"),
     }
 )
 

@@ -1,16 +1,15 @@
 """The sentences by which the service says why, in both languages: one catalogue, with equal keys.
 
-Reasons are stored in English, and what is stored is not changed: a sentence is recognised by the
-words around its values and said anew in Chinese. What people, tools and servers wrote is not
-translated.
+How a stored sentence is recognised and said anew: service/formats/reasons.py.
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from service.domain.metric import METRICS
+from service.domain.validity import Gate
+from service.formats.gate_words import MUST_ZH
+from service.formats.outcome_words import CHINESE
 
 EN: Mapping[str, str] = MappingProxyType(
     {
@@ -33,6 +32,10 @@ EN: Mapping[str, str] = MappingProxyType(
         "completed",
         "verdict.tail untold": "a {tail} needs at least {least} completed requests, and their "
         "number is not told",
+        "verdict.tail in": "a {tail} needs at least {least} completed requests, and {completed} "
+        "completed, in {place}",
+        "verdict.tail untold in": "a {tail} needs at least {least} completed requests, and their "
+        "number is not told, in {place}",
         "verdict.incomplete": "the condition is incomplete: {fields}",
         "verdict.hosts": "fewer than {least} launches that count on one of the hosts",
         "side": "{side}: {whys}",
@@ -49,6 +52,13 @@ EN: Mapping[str, str] = MappingProxyType(
         "side.drift": "stack drift: {drifted}",
         "side.incomplete": "incomplete: neither the result nor the server's log settles {gates}",
         "side.withdrawn": "run {run}, withdrawn by {who} on {day}: {said}",
+        # What gates found, after domain/validity.py and domain/told.py.
+        "gate": "{gate}: {why}",
+        "gate.failed": "{must}: observed {observed}, required {required}",
+        "gate.failed beside": "{must}: observed {observed}, required {required}: {finding}",
+        "gate.unknown": "not known whether it holds: {must}",
+        "gate.results": "{gate} in {count} of {of} results",
+        "gate.results first": "{gate} in {count} of {of} results, first in {place}: {why}",
         # What a comparison warns of.
         "warning.one launch": "one launch on each side: the interval comes from repeats, which "
         "share their launch's luck, so launch-to-launch spread is not in it",
@@ -65,13 +75,27 @@ EN: Mapping[str, str] = MappingProxyType(
         "warning.imported": "{count} of {of} runs imported",
         "warning.launches": "{count} of {of} launches have a run",
         "warning.unjudged": "{count} of {of} runs not judged: {why}",
+        "warning.copies": "{count} of {of} results are copies of others, and not counted",
+        "warning.both sides": "{count} results stand on both sides: they are compared with "
+        "themselves",
+        "warning.one side": "only one side tells {fields}",
+        "warning.no seed": "no seed was measured on both sides: what a seed adds does not cancel",
+        "warning.seeds": "seeds of one side alone are left out: {seeds}",
         "warning.answers": "answers moved by {moved} nats a token, and launches of one stack "
         "differ by at most {usual}: look at the quality before the speed",
         "warning.answers under load": "with {load} requests in flight, {why}",
+        "creep": "slow creep since {stack}: {steps}",
+        "creep.step": "{metric} {by} (last step {step})",
+        "creep.step more": "{metric} {by} (last step {step}) and {count} metrics more",
+        "creep.sum": "each step is within the tolerance, the sum is not, so {stack} alone did not "
+        "bring it",
+        "creep.lost": "worse than {stack}, which was accepted last, in {metrics}, though within "
+        "the tolerance of the baseline",
         "settled.asked": "{what}: {before} → {after}, asked for",
         "settled.not asked": "{what}: {before} → {after}, not asked for",
         "settled.untold": "{what}: {before} → {after}, not told whether asked for",
         "settled.one side": "only one of the two servers tells its {names}",
+        "settled.one side more": "only one of the two servers tells its {names} and {count} more",
         # Of a confirm, after usecases/*_confirm.py and domain/confirm.py.
         "confirm.screen": "the screen suspects a change",
         "confirm.running": "at most {launches} launches in turn on {host}",
@@ -107,16 +131,29 @@ EN: Mapping[str, str] = MappingProxyType(
         # Of an incident and its history, and of a baseline's move.
         "incident.group": "{group} worse since {stack}",
         "incident.groups": "{group} and {other} worse since {stack}",
+        "incident.better": "{group} better since {stack}",
         "incident.host": "worse on {host}",
         "incident.confirmed": "confirm {id} says regressed",
         "incident.fixed": "every metric listed is back inside the baseline in session {id}",
         "baseline.rule": "the first accepted run of {stacks}, by the rule of {who}: {said}",
         "baseline.rule's": "policy: first accepted run of {channel}",
         "baseline.accepted": "incident {id} accepted: {said}",
-        # Of an attribution and an experiment.
+        # Of an attribution, a profile and an experiment.
+        "attribution.searched": "searched between {good} and {bad}",
+        "attribution.budget of two": "next would be {names} and {two}: {launches} launches, about "
+        "{hours} card-hours, and {left_h} are left. Ask again with a larger --budget: what was "
+        "measured is not measured again",
         "attribution.budget": "next would be {names}: {launches} launches, about {hours} "
         "card-hours, and {left_h} are left. Ask again with a larger --budget: what was measured is "
         "not measured again",
+        "profile.not read": "its run holds no profile that this release reads",
+        "profile.one card": "one card has nobody to tell anything",
+        "profile.not seen": "its launch tells of no messages between its cards: they were not "
+        "measured",
+        "profile.layouts": "only tensor parallel layouts are estimated, and not pp, dp or ep",
+        "profile.no device": "the profiler saw no kernel of a card, only what the host asked of "
+        "it, so nothing is told of messages: this stack's torch does not hand its cards' "
+        "activities to torch's profiler",
         "experiment.kept": "no other value improves {metric} in a cell without a cell in which it "
         "is worse",
         "experiment.taken": "{metric} is improved in a cell and regressed in none",
@@ -137,6 +174,10 @@ ZH: Mapping[str, str] = MappingProxyType(
         "verdict.not positive": "计算相对变化需要大于零的有限值，实际为 {value}",
         "verdict.tail": "{tail} 至少需要 {least} 个完成的请求，实际完成 {completed} 个",
         "verdict.tail untold": "{tail} 至少需要 {least} 个完成的请求，而完成的请求数未知",
+        "verdict.tail in": "{tail} 至少需要 {least} 个完成的请求，实际完成 {completed} 个，"
+        "位于 {place}",
+        "verdict.tail untold in": "{tail} 至少需要 {least} 个完成的请求，而完成的请求数未知，"
+        "位于 {place}",
         "verdict.incomplete": "测试条件不完整：{fields}",
         "verdict.hosts": "其中一台主机上有效的启动不足 {least} 次",
         "side": "{side}：{whys}",
@@ -152,6 +193,12 @@ ZH: Mapping[str, str] = MappingProxyType(
         "side.drift": "版本漂移：{drifted}",
         "side.incomplete": "不完整：结果与服务日志都不能确定 {gates}",
         "side.withdrawn": "运行 {run} 已由 {who} 于 {day} 撤回：{said}",
+        "gate": "{gate}：{why}",
+        "gate.failed": "{must}（实际：{observed}；要求：{required}）",
+        "gate.failed beside": "{must}（实际：{observed}；要求：{required}）：{finding}",
+        "gate.unknown": "无法确认是否满足：{must}",
+        "gate.results": "{of} 个结果中有 {count} 个未通过 {gate}",
+        "gate.results first": "{of} 个结果中有 {count} 个未通过 {gate}，首个在 {place}：{why}",
         "warning.one launch": "两侧各只有一次启动：区间由重复得出，而同一次启动的重复受同样的"
         "偶然因素影响，因此不含启动之间的差异",
         "warning.luck": "两侧各只有一次启动：启动之间的差异完全取自历史，"
@@ -165,13 +212,24 @@ ZH: Mapping[str, str] = MappingProxyType(
         "warning.imported": "{of} 次运行中有 {count} 次为导入",
         "warning.launches": "{of} 次启动中只有 {count} 次有运行",
         "warning.unjudged": "{of} 次运行中有 {count} 次未参与判定：{why}",
+        "warning.copies": "{of} 个结果中有 {count} 个是其他结果的副本，不重复计入",
+        "warning.both sides": "有 {count} 个结果同时出现在两侧：等于与自身比较",
+        "warning.one side": "只有一侧给出 {fields}",
+        "warning.no seed": "没有任何随机种子在两侧都测过：种子的影响无法抵消",
+        "warning.seeds": "只在一侧测过的随机种子不参与比较：{seeds}",
         "warning.answers": "回答偏移 {moved} nat/token，而同一版本组合的各次启动之间最多相差 "
         "{usual}：请先看质量，再看速度",
         "warning.answers under load": "{load} 并发时，{why}",
+        "creep": "自 {stack} 起缓慢劣化：{steps}",
+        "creep.step": "{metric} {by}（最近一步 {step}）",
+        "creep.step more": "{metric} {by}（最近一步 {step}），另有 {count} 个指标",
+        "creep.sum": "每一步都在容忍度之内，累计则超出，因此并非 {stack} 一步所致",
+        "creep.lost": "{metrics} 比最近接受的 {stack} 差，但仍在基线的容忍度之内",
         "settled.asked": "{what}：{before} → {after}，为指定值",
         "settled.not asked": "{what}：{before} → {after}，并非指定",
         "settled.untold": "{what}：{before} → {after}，不知是否指定",
         "settled.one side": "只有一侧服务给出：{names}",
+        "settled.one side more": "只有一侧服务给出：{names} 以及另外 {count} 项",
         "confirm.screen": "初筛怀疑有变化",
         "confirm.running": "在 {host} 上交替启动，最多 {launches} 次",
         "confirm.regressed": "至少一个单元确定变差，且幅度达到或超过容忍度",
@@ -201,14 +259,24 @@ ZH: Mapping[str, str] = MappingProxyType(
         "见升级验证 {id}，其中没有测到事件所列的单元",
         "incident.group": "自 {stack} 起 {group} 退化",
         "incident.groups": "自 {stack} 起 {group} 与 {other} 退化",
+        "incident.better": "自 {stack} 起 {group} 改善",
         "incident.host": "{host} 上退化",
         "incident.confirmed": "复测确认 {id} 判定为退化",
         "incident.fixed": "所列指标在测量会话 {id} 中均已回到基线范围内",
         "baseline.rule": "{stacks} 的第一次被接受的运行，依据 {who} 制定的规则：{said}",
         "baseline.rule's": "策略：{channel} 通道第一次被接受的运行",
         "baseline.accepted": "已接受事件 {id}：{said}",
+        "attribution.searched": "在 {good} 与 {bad} 之间归因",
+        "attribution.budget of two": "下一步是 {names} 与 {two}：启动 {launches} 次，"
+        "约 {hours} 卡时，只剩 {left_h} 卡时。可加大 --budget 后重新执行：已测过的不会重测",
         "attribution.budget": "下一步是 {names}：启动 {launches} 次，约 {hours} 卡时，"
         "只剩 {left_h} 卡时。可加大 --budget 后重新执行：已测过的不会重测",
+        "profile.not read": "其运行中没有本版本能读取的性能剖析",
+        "profile.one card": "单卡没有卡间通信",
+        "profile.not seen": "该次启动没有测过卡间通信",
+        "profile.layouts": "只估算张量并行，不估算 pp、dp 或 ep",
+        "profile.no device": "剖析器没有看到卡上的任何 kernel，只看到主机端的调用，因此不能给出"
+        "通信情况：该版本组合的 torch 没有把卡的活动交给 torch profiler",
         "experiment.kept": "没有其他取值能改善 {metric} 而不使其在任何单元变差",
         "experiment.taken": "{metric} 在某个单元改善，且没有任何单元退化",
     }
@@ -224,17 +292,8 @@ GROUPS_ZH = {
 WORDS_ZH: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "side": {"baseline": "基线", "candidate": "候选"},
-        "outcome": {
-            "regressed": "退化",
-            "broken": "故障",
-            "invalid": "无效",
-            "missing": "缺失",
-            "not comparable": "不可比",
-            "inconclusive": "无法判定",
-            "insufficient baseline": "基线不足",
-            "improved": "改善",
-            "unchanged": "不变",
-        },
+        "outcome": CHINESE,
+        "must": MUST_ZH,
         "jobs": {
             "queued": "排队中",
             "claimed": "进行中",
@@ -245,6 +304,13 @@ WORDS_ZH: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "group": GROUPS_ZH,
         "other": GROUPS_ZH,
+        "shelf": {
+            "plan": "计划",
+            "stack": "版本组合",
+            "model": "模型",
+            "workload": "负载",
+            "client": "客户端",
+        },
         "layer": {
             "device": "设备",
             "driver": "驱动",
@@ -270,85 +336,19 @@ LISTED, LISTED_ZH = ", ", "、"
 # Values that are sentences themselves, those that are text of others, which may hold anything, and
 # numbers.
 SENTENCES, TEXTS = (
-    frozenset({"why", "whys"}),
-    frozenset({"why", "whys", "finding", "said", "drifted"}),
+    frozenset({"why", "whys", "title", "hint"}),
+    frozenset({"why", "whys", "finding", "said", "drifted", "observed"}),
 )
+# Values that are sentences in a list.
+SENTENCES_LISTED = frozenset({"steps"})
+# Values that gates write: words of theirs that mean something there alone.
+SEEN = frozenset({"observed", "required"})
 COUNTS = frozenset({"count", "of", "measured", "needed", "least", "launches", "left", "load"})
 # Values that are words of a list, without which a sentence is not recognised.
 CLOSED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        **{name: frozenset(WORDS_ZH[name]) for name in ("side", "outcome", "layer")},
+        **{name: frozenset(WORDS_ZH[name]) for name in ("side", "outcome", "layer", "must")},
+        "gate": frozenset(Gate),
         "metric": frozenset(METRICS),
     }
 )
-# A sentence holds sentences at most so deep, and a text that is longer was written by others.
-DEEPEST, LONGEST = 4, 4000
-
-
-@lru_cache(maxsize=2048)
-def in_chinese(text: str) -> str:
-    """Return a reason of the service in Chinese; what it did not write is returned as it is."""
-    return text if len(text) > LONGEST else _told(text, 0)
-
-
-def _told(text: str, depth: int) -> str:
-    """Return sentences that stand in a row, each as far as it is known."""
-    if depth > DEEPEST:
-        return text
-    told = [(each, _sentence(each, depth)) for each in _apart(text, depth)]
-    return BETWEEN_ZH.join(each if known is None else known for each, known in told)
-
-
-def _apart(text: str, depth: int) -> Iterator[str]:
-    """Yield the sentences of a text; what none of ours begins with belongs to the one before."""
-    first, *others = text.split(BETWEEN)
-    for each in others:
-        if _sentence(each, depth) is None:
-            first += BETWEEN + each
-        else:
-            yield first
-            first = each
-    yield first
-
-
-def _sentence(text: str, depth: int) -> str | None:
-    """Return a sentence of the catalogue in Chinese, or None where it is none of it."""
-    if text in WORDS_ZH["jobs"]:
-        return WORDS_ZH["jobs"][text]
-    for code, pattern in _patterns():
-        if found := pattern.fullmatch(text):
-            said = found.groupdict()
-            if all(said[name] in CLOSED[name] for name in said.keys() & CLOSED.keys()):
-                values = {name: _value(name, value, depth) for name, value in said.items()}
-                return ZH[code].format_map(values)
-    return None
-
-
-def _value(name: str, said: str, depth: int) -> str:
-    if name in SENTENCES:
-        return _told(said, depth + 1)
-    words = WORDS_ZH.get(name)
-    return LISTED_ZH.join(words.get(each, each) for each in said.split(LISTED)) if words else said
-
-
-@lru_cache(maxsize=1)
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return what recognises each sentence, those with the most words of their own first."""
-    own = {code: len(re.sub(r"\{\w+\}", "", template)) for code, template in EN.items()}
-    ordered = sorted(EN, key=lambda code: -own[code])
-    return tuple((code, re.compile(_pattern(EN[code]), re.DOTALL)) for code in ordered)
-
-
-def _pattern(template: str) -> str:
-    """Return a sentence with anything where its values stand; only others' text holds a row."""
-    parts = re.split(r"\{(\w+)\}", template)
-    return "".join(
-        f"(?P<{part}>{_anything(part)})" if place % 2 else re.escape(part)
-        for place, part in enumerate(parts)
-    )
-
-
-def _anything(name: str) -> str:
-    if name in COUNTS:
-        return r"\d+"
-    return ".+?" if name in TEXTS else "[^;]+?"

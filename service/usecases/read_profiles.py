@@ -92,9 +92,8 @@ def _profile(session: ReadSession, incident_id: UUID, entry: Entry, files: Files
 def _arm(named: StackNamed, job: StoredJob, condition: Condition, held: _Held) -> ProfileArm:
     run = held.runs.get(job.id)
     if run is None or run.broken is not None:
-        why = (
-            "" if run is None else f"{(run.broken or {})['layer']}: {(run.broken or {})['finding']}"
-        )
+        found = {} if run is None else run.broken or {}
+        why = f"broken at {found['layer']}: {found['finding']}" if found else ""
         return ProfileArm(
             stack=named, state=job.state.value, run_id=run and run.id, seen=None, reason=why
         )

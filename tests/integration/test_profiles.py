@@ -177,7 +177,7 @@ def test_a_server_that_its_profiler_ended_says_where_it_broke(
     ((old, new),) = (each["arms"] for each in get(http, f"/incidents/{incident_id}/profiles"))
 
     assert (old["state"], old["seen"]) == ("reported", None)
-    assert old["reason"].startswith("plugin: the server's profiler")
+    assert old["reason"].startswith("broken at plugin: the server's profiler")
     assert (new["state"], new["run_id"]) == ("queued", None)
 
 

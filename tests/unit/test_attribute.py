@@ -61,7 +61,9 @@ class FakeBench(Bench):
         return self.told
 
     def measured(self, arms: Sequence[ChosenStack], cells: Sequence[Cell]) -> Measured:
-        self.meter.pay(self.planned(arms, cells), " and ".join(arm.stack.name for arm in arms))
+        planned = self.planned(arms, cells)
+        self.meter.pay(planned, " and ".join(arm.stack.name for arm in arms))
+        self.announce(arms, planned)
         self.measured_keys.append(arms[-1].stack.key)
         found = [
             comparison(arms[0], arm, cell.condition, self.slowness(arm))
@@ -188,8 +190,25 @@ def test_what_the_servers_settled_differently_is_said_before_a_combo_is_measured
     answered(bench(slow_with("B_B")))
 
     said = capsys.readouterr().err.splitlines()
-    assert any("max total num tokens: 4096 → 2048" in line for line in said[:2])
-    assert "at most 3 combos" in said[2]
+    assert "about" in said[0]
+    assert any("max total num tokens: 4096 → 2048" in line for line in said[1:3])
+    assert "at most 3 combos" in said[3]
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_each_step_of_a_search_is_said_in_the_language_asked_for(
+    language: Language,
+    bench: Callable[[Slowness], FakeBench],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    free = bench(slow_with("B_B"))
+    good, bad = (chosen(free.matrix, name) for name in ("cpu-0.5.18", "cpu-bad"))
+    cell = planned_cells(free.matrix, free.file)[0]
+    told = comparison(good, bad, cell.condition, 0.3)
+
+    answered(replace(free, told=(told,), language=language))
+
+    assert_golden(f"attribute_progress.{language}.txt", capsys.readouterr().err)
 
 
 def test_what_stored_launches_explain_is_told_before_the_bad_stack_is_measured(
@@ -208,6 +227,7 @@ def test_what_stored_launches_explain_is_told_before_the_bad_stack_is_measured(
     assert free.measured_keys == []
     assert attribute.exit_code(answer) == 4
     assert_golden("attribute_dry.txt", f"{page(answer)}\n")
+    assert_golden("attribute_dry.zh.txt", f"{page(answer, Language.ZH)}\n")
 
 
 def test_a_spent_budget_ends_a_search_with_what_was_found_by_then(
@@ -283,7 +303,7 @@ def test_what_could_not_be_told_ends_as_inconclusive(
 
 
 def test_an_experiment_recommends_the_value_that_gains_and_says_what_it_cost(
-    bench: Callable[[Slowness], FakeBench],
+    bench: Callable[[Slowness], FakeBench], capsys: pytest.CaptureFixture[str]
 ) -> None:
     measures = bench(
         lambda arm: -0.08 if arm.stack.server_environment["OMP_NUM_THREADS"] == "4" else 0.0
@@ -301,12 +321,14 @@ def test_an_experiment_recommends_the_value_that_gains_and_says_what_it_cost(
     answer = experiment.answered(
         measures.measured(arms, planned.cells), parameter, planned, metric="output_throughput"
     )
+    capsys.readouterr()
 
     assert answer.recommendation.value == "4"
     assert answer.recommendation.gain == pytest.approx(0.08)
     assert len({arm.stack_key for arm in answer.arms}) == 3
-    assert_golden("experiment.txt", f"{experiment.page(answer)}\n")
-    assert_golden("experiment.zh.txt", f"{experiment.page(answer, Language.ZH)}\n")
+    for language, name in ((Language.EN, "experiment.txt"), (Language.ZH, "experiment.zh.txt")):
+        experiment.show(answer, language)
+        assert_golden(name, capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("language", list(Language))

@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 from service.cli.compare import compare
 from service.domain.assumption import NEEDED
 from service.formats.verdicts import ComparisonRead
-from tests.golden_file import assert_golden
 from tests.results import SERVING, scaled, serving, write
 from tests.shared_data import shared
 
@@ -348,33 +347,6 @@ def test_a_damaged_last_line_is_said_and_the_others_are_judged() -> None:
 
     assert result.exit_code == 0
     assert "candidate.jsonl:6 unreadable: truncated" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "results"),
-    [
-        ("compare_regressed.txt", scaled(*SLOWER)),
-        ("compare_inconclusive.txt", scaled(*WILD, duration=1.4)),
-        ("compare_not_comparable.txt", scaled(*STEADY, max_concurrency=16)),
-        ("compare_invalid.txt", scaled(*STEADY, total_output_tokens_retokenized=0)),
-        ("compare_unchanged.txt", scaled(*STEADY)),
-        ("compare_improved.txt", scaled(*FASTER)),
-        ("compare_missing.txt", [serving(output_throughput=None)] * 5),
-        ("compare_settled_differently.txt", scaled(*SLOWER, server_info=TRITON)),
-    ],
-)
-def test_a_person_reads_one_line_a_verdict(name: str, results: list[dict[str, Any]]) -> None:
-    assert_golden(name, against(results).stdout)
-
-
-def test_a_person_reads_what_bare_files_do_not_tell_and_what_to_add() -> None:
-    assert_golden("compare_incomplete.txt", bare(scaled(*STEADY, server_info=None)).stdout)
-
-
-def test_a_person_reads_what_an_insufficient_baseline_lacks() -> None:
-    write(Path("base.jsonl"), scaled(*STEADY[:4]))
-
-    assert_golden("compare_insufficient_baseline.txt", against(scaled(*STEADY)).stdout)
 
 
 def test_eight_real_repeats_against_themselves_are_never_a_regression() -> None:

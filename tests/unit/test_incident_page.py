@@ -16,8 +16,19 @@ from service.cli.incident_page import (
     record_page,
 )
 from service.cli.incident_words import CATALOGUES
+from service.domain.attribution import Cause, Level, State
 from service.domain.audit import Act, Noun
 from service.domain.incident import Direction, Triage
+from service.domain.stack import SwapScope
+from service.domain.verdict import Outcome
+from service.formats.attributions import (
+    AttributionAnswer,
+    AttributionRead,
+    ComboRead,
+    FollowedRead,
+    PartRead,
+    StepRead,
+)
 from service.formats.audits import AuditRead
 from service.formats.confirms import ConfirmCounts
 from service.formats.incidents import (
@@ -26,7 +37,9 @@ from service.formats.incidents import (
     IncidentRead,
     RecordRead,
 )
+from service.formats.verdicts import VerdictRead
 from tests.golden_file import assert_golden
+from tests.unit.test_confirm_page import confirm
 
 EN, ZH = CATALOGUES[Language.EN], CATALOGUES[Language.ZH]
 AT = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -130,6 +143,73 @@ def fixed() -> IncidentDetail:
     return found.model_copy(update={"history": history})
 
 
+def verdict(worsening: float) -> VerdictRead:
+    return VerdictRead(
+        metric="tpot_p50",
+        outcome=Outcome.REGRESSED if worsening > 0.03 else Outcome.UNCHANGED,
+        worsening=worsening,
+        low=worsening - 0.01,
+        high=worsening + 0.01,
+        tolerance=0.03,
+        smallest_detectable=0.034,
+        reason="",
+        warnings=(),
+    )
+
+
+def combo(*at_bad: str, level: Level, worsening: float | None = None) -> ComboRead:
+    return ComboRead(
+        at_bad=at_bad,
+        candidates=("sglang", "XPU_A"),
+        stack_key="4" * 64,
+        stack_name="nightly-12+mixed",
+        level=level,
+        verdict=None if worsening is None else verdict(worsening),
+        broken="broken at plugin: no hook" if worsening is None else None,
+        session_id=UUID(int=11),
+        cached=False,
+    )
+
+
+CULPRIT = StepRead(
+    parts=(PartRead(name="XPU_A", good="(absent)", bad="1", scope=SwapScope.PROCESS),)
+)
+ATTRIBUTED = AttributionRead(
+    id=UUID(int=10),
+    incident_id=UUID(int=7),
+    good_stack_key="1" * 64,
+    bad_stack_key="2" * 64,
+    state=State.ENDED,
+    started_at=AT,
+    started_by="ann",
+    changed_at=AT + timedelta(hours=2),
+    budget_card_s=None,
+    launches=16,
+    card_s=5400.0,
+    answer=AttributionAnswer(
+        plan="nightly",
+        good="nightly-12",
+        bad="nightly-13",
+        outcome=Outcome.REGRESSED,
+        steps=(CULPRIT, CULPRIT),
+        most_combos=2,
+        followed=FollowedRead(
+            condition_key=f"{1:064x}",
+            title="tiny 1×rank tp1 64→16 concurrency 1",
+            verdict=verdict(0.081),
+            session_id=UUID(int=5),
+            cached=True,
+            explained=("attention backend: fa3 → triton, not asked for",),
+        ),
+        combos=(
+            combo("sglang", level=Level.BROKEN),
+            combo("XPU_A", level=Level.BAD, worsening=0.079),
+        ),
+        cause=Cause.SINGLE,
+        found=(CULPRIT,),
+        reason="",
+    ),
+)
 SHOWN: Mapping[str, IncidentDetail] = {
     "open": detail(),
     "fixed": fixed(),
@@ -181,6 +261,23 @@ def test_an_incident_is_shown_in_a_terminal(
     print_incident(fixed(), language)
 
     assert_golden(f"incident_show.{language}.txt", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_an_incident_is_shown_with_its_confirm_and_its_cause(
+    language: Language, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = detail()
+    searched = act(Act.ATTRIBUTE, 2, "searched between nightly-12 and nightly-13")
+    told = {
+        "confirms": (confirm(),),
+        "attributions": (ATTRIBUTED,),
+        "history": (*found.history, searched),
+    }
+
+    print_incident(found.model_copy(update=told), language)
+
+    assert_golden(f"incident_attributed.{language}.txt", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("language", list(Language))

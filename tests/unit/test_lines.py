@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.cli.lines import percent, scaled, share, verdict_line
+from service.cli.comparison_lines import verdict_line
+from service.cli.lines import percent, scaled, share
 from service.domain.metric import METRICS, Unit
 from service.domain.verdict import judge_samples
 from service.formats.readings import ValueRead

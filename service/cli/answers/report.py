@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from service.cli.answers.headline import headline
 from service.cli.answers.marks import command
 from service.cli.answers.pen import Pen
-from service.cli.answers.rows import MOVED, UNCLEAR, UNJUDGED, Rows, Table
+from service.cli.answers.rows import MOVED, UNCLEAR, UNJUDGED, Rows, Table, said
 from service.cli.answers.words import Language, say
 from service.cli.columns import duration
 from service.formats.gate_answers import GateAnswer, GateCell
@@ -55,7 +55,7 @@ def _facts(answer: GateAnswer, language: Language, pen: Pen) -> Iterator[str]:
     baseline, candidate = answer.base.stack_name, answer.candidate.stack_name
     yield say(language, "fact.stacks", baseline=pen.code(baseline), candidate=pen.code(candidate))
     yield say(language, "fact.plan", plan=pen.code(answer.plan))
-    yield say(language, "fact.base", found=pen.words(answer.base.found))
+    yield say(language, "fact.base", found=pen.words(said(language, answer.base.found)))
     if answer.host is not None:
         yield say(language, "fact.host", host=pen.code(answer.host))
     if answer.mode == "local":
@@ -99,8 +99,8 @@ def _notes(answer: GateAnswer, language: Language, pen: Pen) -> Iterator[str]:
             asked=pen.code(each.asked),
             version=pen.code(each.version),
         )
-    yield from map(pen.words, answer.notes)
     rows = Rows(answer, language, pen)
+    yield from map(rows.told, answer.notes)
     told: dict[str, list[str]] = {}
     for cell in answer.cells:
         for note in dict.fromkeys(_cell_notes(cell, rows)):
@@ -117,6 +117,6 @@ def _cell_notes(cell: GateCell, rows: Rows) -> Iterator[str]:
     if cell.outcome not in UNJUDGED:
         yield from rows.broke(cell)
     judged = (warning for each in cell.verdicts for warning in each.verdict.warnings)
-    yield from map(rows.pen.words, (*cell.warnings, *judged))
+    yield from map(rows.told, (*cell.warnings, *judged))
     if cell.stopped is not None:
-        yield rows.pen.words(cell.stopped.why)
+        yield rows.told(cell.stopped.why)

@@ -12,6 +12,7 @@ from service.domain.metric import Unit
 from service.domain.verdict import Outcome
 from service.formats.gate_answers import GateAnswer, GateCell, GateVerdict
 from service.formats.readings import ValueRead
+from service.formats.reasons import gate_in_chinese
 from service.formats.verdicts import DifferenceRead, VerdictRead
 
 MOVED = frozenset({Outcome.REGRESSED, Outcome.IMPROVED})
@@ -90,7 +91,7 @@ class Rows:
             case "candidate":
                 return level(verdict.candidate, judged.unit)
             case "why":
-                return self.pen.words(verdict.reason)
+                return self.told(verdict.reason)
             case "uncounted":
                 return self._uncounted(cell, judged)
             case _:
@@ -152,9 +153,9 @@ class Rows:
         whys = (
             self.broke(cell)
             or [self._differs(each) for each in cell.differences]
-            or [self.pen.words(each) for each in cell.reasons]
+            or [self.told(each) for each in cell.reasons]
             or [
-                f"{self.pen.code(verdict.metric)}: {self.pen.words(verdict.reason)}"
+                f"{self.pen.code(verdict.metric)}: {self.told(verdict.reason)}"
                 for verdict in (each.verdict for each in cell.verdicts)
                 if verdict.outcome in UNJUDGED
             ]
@@ -162,6 +163,10 @@ class Rows:
         if (left := len(whys) - REASONS_MAX) > 0:
             whys[REASONS_MAX:] = [self._say("more", count=left)]
         return "; ".join(whys) or NOTHING
+
+    def told(self, text: str) -> str:
+        """Return a sentence of the service, in the answer's language."""
+        return self.pen.words(said(self.language, text))
 
     def broke(self, cell: GateCell) -> list[str]:
         """Return where a launch of a cell broke, if one did."""
@@ -255,6 +260,11 @@ class Rows:
 
     def _say(self, key: str, **filled: object) -> str:
         return say(self.language, key, **filled)
+
+
+def said(language: Language, text: str) -> str:
+    """Return a sentence of the service in a language; what others wrote in it stays as it is."""
+    return gate_in_chinese(text) if language is Language.ZH else text
 
 
 def level(value: float | None, unit: str) -> str:

@@ -3,7 +3,7 @@
 from service.cli.answers.headline import headline
 from service.cli.answers.marks import clipped
 from service.cli.answers.pen import PLAIN
-from service.cli.answers.rows import Rows
+from service.cli.answers.rows import Rows, said
 from service.cli.answers.words import Language, say
 from service.cli.lines import percent, share
 from service.domain.verdict import Outcome
@@ -24,7 +24,8 @@ def verdict_sentence(verdict: VerdictRead, language: Language) -> str:
         "outcome": say(language, f"outcome.{verdict.outcome}"),
     }
     if verdict.worsening is None or verdict.low is None or verdict.high is None:
-        return say(language, "verdict.reason", **named, reason=clipped(verdict.reason))
+        reason = clipped(said(language, verdict.reason))
+        return say(language, "verdict.reason", **named, reason=reason)
     told = say(
         language,
         "verdict",

@@ -1,11 +1,14 @@
 """The words of a gate's answer in both languages: one catalogue, with equal keys.
 
-What the service found (reasons, findings, remedies) is not translated, but shown as it is.
+What the service says of why is recognised and said anew (service/formats/reasons.py); findings,
+remedies and what people wrote are shown as they are.
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
+
+from service.formats.outcome_words import under
 
 
 class Language(StrEnum):
@@ -18,15 +21,7 @@ class Language(StrEnum):
 _EN = {
     "title": "Kunline gate: {outcome}",
     # What a gate's outcome is called, after domain/verdict.py.
-    "outcome.regressed": "regressed",
-    "outcome.broken": "broken",
-    "outcome.invalid": "invalid",
-    "outcome.missing": "missing",
-    "outcome.not comparable": "not comparable",
-    "outcome.inconclusive": "inconclusive",
-    "outcome.insufficient baseline": "insufficient baseline",
-    "outcome.improved": "improved",
-    "outcome.unchanged": "unchanged",
+    **under("outcome.", "en"),
     # The one sentence that answers the question.
     "headline.regressed": (
         "The candidate is worse in {count} of {of} gating cells; most of all {metric} of {cell}, "
@@ -165,15 +160,7 @@ _EN = {
 
 _ZH = {
     "title": "Kunline 门禁：{outcome}",
-    "outcome.regressed": "退化",
-    "outcome.broken": "故障",
-    "outcome.invalid": "无效",
-    "outcome.missing": "缺失",
-    "outcome.not comparable": "不可比",
-    "outcome.inconclusive": "无法判定",
-    "outcome.insufficient baseline": "基线不足",
-    "outcome.improved": "改善",
-    "outcome.unchanged": "不变",
+    **under("outcome.", "zh"),
     "headline.regressed": (
         "候选在 {of} 个门禁单元中的 {count} 个变差；最严重的是 {cell} 的 {metric}，"
         "劣化 {worsening}（区间 {low} 至 {high}，容忍度 {tolerance}）。"
