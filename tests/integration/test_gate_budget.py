@@ -75,7 +75,7 @@ def test_a_runner_that_dies_while_its_server_starts_again_and_again_spends_the_b
     assert (found.state, found.exit_code) == ("finished", 5)
     assert (found.time.spent_card_s, found.time.unreported_card_s) == (90, 90)
     assert {cell.stopped.word for cell in found.cells if cell.stopped} == {Stop.BUDGET}
-    assert found.notes[0].startswith("2 launches ended before the runner told anything of it")
+    assert found.notes[0].startswith("2 launches ended before the runner told anything of them")
     assert "--budget 4m would have measured both stacks once" in found.notes[1]
 
     # What the first of them still tells takes the place of what was assumed of it.
