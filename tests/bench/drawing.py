@@ -34,8 +34,8 @@ from tests.integration.databases import kept_postgres, postgres
 
 COLD = 7
 PAINT_MS, SHIFT, DRAWN_MS = 1000.0, 0.0, 150.0
-# Each frame of the scroll draws the whole window anew, in software. A tenth of a second is felt.
-FRAME_MS, FILTER_MS = 100.0, 300.0
+# Each frame of the scroll draws the whole window anew, in software.
+FRAME_MS, FILTER_MS = 50.0, 300.0
 LONG_RUNS = 100_000
 WAIT_MS = 120_000
 

@@ -18,7 +18,7 @@ from service.store import schema
 from service.store.artefacts import ArtefactFiles
 from service.store.database import create_database
 from tests.browser.scene import Scene, many, play
-from tests.browser.stories import deviate, play_creep, play_gate, play_nights
+from tests.browser.stories import attribute, deviate, play_creep, play_gate, play_nights
 from tests.integration.serving import Clock, application, served
 from tests.tracked_files import ROOT
 
@@ -158,11 +158,11 @@ def serving(place: Path, scene: Scene) -> Iterator[Service]:
 def service(
     played: tuple[Path, Scene], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Service]:
-    """Serve the scene, with an incident in it, to tests that change nothing."""
+    """Serve the scene, with an incident and its cause in it, to tests that change nothing."""
     place = tmp_path_factory.mktemp("read") / "place"
     shutil.copytree(played[0], place)
     with opened(place) as (engine, _):
-        deviate(engine, played[1])
+        attribute(engine, played[1], deviate(engine, played[1]))
     with serving(place, played[1]) as running:
         yield running
 

@@ -6,16 +6,24 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Engine
 
+from service.domain.attribution import Attribution, Cause, Level, Part, State, Step
 from service.domain.cell import Cell
 from service.domain.incident import Direction, Incident, IncidentCell
 from service.domain.layer import Layer
 from service.domain.verdict import Outcome
+from service.formats.attributions import (
+    AttributionAnswer,
+    AttributionReport,
+    ComboRead,
+    StepRead,
+)
 from service.formats.comparisons import SessionVerdicts
 from service.formats.reports import Broken
 from service.formats.schedules import ScheduleOrder
 from service.store import incidents, runs, schema
 from service.store.database import writing
 from service.usecases.judge_session import judge_session
+from service.usecases.keep_attribution import keep_attribution
 from service.usecases.keep_schedule import set_schedule
 from tests.browser.scene import Scene
 from tests.integration import builders, gating, path
@@ -100,6 +108,47 @@ def deviate(engine: Engine, scene: Scene) -> UUID:
         )
         incidents.keep(session, incident, _regressed(verdicts, measured))
     return incident.id
+
+
+def attribute(engine: Engine, scene: Scene, incident: UUID) -> None:
+    """Keep what a search for the cause of that incident came to: it was torch, by itself."""
+    good, bad = scene.stacks[SLOWER_SESSION : SLOWER_SESSION + 2]
+    parts = [Part(name, good.versions[name], bad.versions[name]) for name in ("sglang", "torch")]
+    torch = Step((parts[1],))
+    sought = AttributionAnswer(
+        plan="nightly-3",
+        good=good.name,
+        bad=bad.name,
+        outcome=Outcome.REGRESSED,
+        steps=tuple(StepRead.of(Step((part,))) for part in parts),
+        most_combos=1,
+        followed=None,
+        combos=(
+            ComboRead(
+                at_bad=("torch",),
+                candidates=("sglang", "torch"),
+                stack_key=bad.key,
+                stack_name=f"{good.name}+torch",
+                level=Level.BAD,
+                verdict=None,
+                broken=None,
+                session_id=scene.sessions[SLOWER_SESSION],
+                cached=False,
+            ),
+        ),
+    )
+    told = AttributionReport(
+        incident_id=incident,
+        good_stack_key=good.key,
+        bad_stack_key=bad.key,
+        state=State.ENDED,
+        budget_card_s=3600.0,
+        launches=4,
+        card_s=1260.0,
+        answer=sought.ended(Attribution(Cause.SINGLE, (torch,))),
+    )
+    with writing(engine) as session:
+        keep_attribution(session, uuid4(), told, who="Chen Wei", now=datetime.now(UTC))
 
 
 def _regressed(verdicts: SessionVerdicts, measured: dict[Cell, list[UUID]]) -> list[IncidentCell]:

@@ -120,6 +120,40 @@ def test_a_slow_answer_is_waited_for_with_the_page_in_place(
     expect(page.locator(".sentence")).to_be_visible()
 
 
+def test_another_choice_leaves_what_is_shown_until_its_answer_is_there_or_has_failed(
+    english: Page, service: Service
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    english.goto(f"{service.url}/matrix?stack={service.scene.stacks[3].key}")
+    rows = english.locator("table.heat tbody tr")
+    expect(rows).to_have_count(12)
+    settled(english)
+    before = rows.first.bounding_box()
+    english.route("**/api/v1/matrix?*", hold)
+
+    with english.expect_request("**/api/v1/matrix?*"):
+        english.get_by_label(word("en", "field.candidate"), exact=True).select_option(
+            service.scene.stacks[4].key
+        )
+
+    expect(english.locator(".stale[aria-busy=true]")).to_have_count(1)
+    expect(rows).to_have_count(12)
+    held[0].fulfill(status=500, body="{}")
+    expect(english.locator(".problem")).to_contain_text(word("en", "problem.kept"))
+    expect(rows).to_have_count(12)
+    assert rows.first.bounding_box() == before
+    english.unroute_all()
+    english.locator(".problem button").click()
+    settled(english)
+    expect(english.locator(".problem, .stale")).to_have_count(0)
+    improved = english.locator("td.square", has_text=word("en", "outcome.improved"))
+    expect(improved.first).to_be_visible()
+
+
 def test_an_address_is_a_permanent_link(
     english: Page, opener: Callable[..., Page], service: Service
 ) -> None:

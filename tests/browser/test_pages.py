@@ -139,6 +139,18 @@ def test_behind_the_chart_of_a_series_is_a_table_of_every_run(page: Page, servic
     expect(page.locator("#changes-caption")).to_have_count(1)
 
 
+def test_an_incident_is_marked_in_its_series_and_is_one_click_away(
+    page: Page, look: Look, service: Service
+) -> None:
+    page.goto(series_url(service))
+
+    expect(page.locator(".figure .legend")).to_contain_text(
+        word(look.language, "kind.incident").lower()
+    )
+    page.locator("[aria-labelledby=incidents-caption] tbody th a").click()
+    expect(page).to_have_url(re.compile(r"/incidents/[0-9a-f-]{36}$"))
+
+
 def test_a_comparison_of_stacks_begins_with_their_components(
     page: Page, look: Look, service: Service
 ) -> None:
@@ -153,7 +165,7 @@ def test_a_comparison_of_stacks_begins_with_their_components(
 def test_a_comparison_lists_the_largest_change_first(page: Page, service: Service) -> None:
     old, new = service.scene.stacks[2:4]
     page.goto(f"{service.url}/compare?baseline={old.key}&candidate={new.key}")
-    cells = page.locator("table[aria-labelledby=verdicts-caption] tbody tr td:nth-child(3)")
+    cells = page.locator("table[aria-labelledby=verdicts-caption] .worsening > :first-child")
     expect(cells.first).to_have_text(PERCENT)
 
     sizes = [abs(float(text.replace("−", "-").strip("%"))) for text in cells.all_text_contents()]

@@ -66,4 +66,4 @@ def test_language_theme_and_times_are_chosen_among_the_settings(
     expect(page.locator("h1")).to_have_text(word("zh", "nav.settings"))
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.goto(f"{service.url}/runs")
-    expect(page.locator("tbody time").first).to_have_text(re.compile(r"^\d{4}/\d\d/\d\d"))
+    expect(page.locator("tbody time").first).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d"))

@@ -512,6 +512,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All
+         * @description Return what some cells cost; one that nobody measured here is left out.
+         */
+        get: operations["read_all_api_v1_costs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/curves": {
         parameters: {
             query?: never;
@@ -1526,6 +1546,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{session_id}/claimants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description Return every runner of the session's pool, and what keeps each from its launches.
+         */
+        get: operations["read_api_v1_sessions__session_id__claimants_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{session_id}/events": {
         parameters: {
             query?: never;
@@ -2374,10 +2414,10 @@ export interface components {
         BudgetRead: {
             /** Automatic */
             automatic: boolean;
-            each: components["schemas"]["CostRead"];
-            left: components["schemas"]["CostRead"];
-            night: components["schemas"]["CostRead"];
-            spent: components["schemas"]["CostRead"];
+            each: components["schemas"]["service__formats__confirms__CostRead"];
+            left: components["schemas"]["service__formats__confirms__CostRead"];
+            night: components["schemas"]["service__formats__confirms__CostRead"];
+            spent: components["schemas"]["service__formats__confirms__CostRead"];
         };
         /**
          * BuildOrder
@@ -2717,6 +2757,7 @@ export interface components {
          *     an earlier life of it held is lost. chips: what it can serve on. cards: how many it owns.
          *     held: their names, the same for whoever looks from this host; no two runners name one card.
          *     asked_at: now, by the runner's clock, which is the one that its measurements are dated by.
+         *     window: the hours in which it begins jobs, as in 22:00-06:00 Asia/Shanghai; None for always.
          */
         Claim: {
             /** Asked At */
@@ -2743,6 +2784,51 @@ export interface components {
             runner: string;
             /** Version */
             version: string;
+            /** Window */
+            window?: string | null;
+        };
+        /**
+         * ClaimantRead
+         * @description One runner of the pool. obstacle: what keeps it, or null. window: when it begins jobs.
+         */
+        ClaimantRead: {
+            /** Cards */
+            cards: number;
+            /** Chips */
+            chips: string[];
+            /** Host */
+            host: string;
+            obstacle: components["schemas"]["Obstacle"] | null;
+            /** Runner */
+            runner: string;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /** Window */
+            window: string | null;
+        };
+        /**
+         * ClaimantsRead
+         * @description What is asked of a runner, and every runner of the pool.
+         *
+         *     cards: the most that a launch takes. host: where the launches have to run, or null. waits:
+         *     whether a launch is queued, and none of the session's is at work.
+         */
+        ClaimantsRead: {
+            /** Cards */
+            cards: number;
+            /** Chip */
+            chip: string;
+            /** Host */
+            host: string | null;
+            /** Pool */
+            pool: string;
+            /** Runners */
+            runners: components["schemas"]["ClaimantRead"][];
+            /** Waits */
+            waits: boolean;
         };
         /**
          * ClientOrder
@@ -3384,11 +3470,11 @@ export interface components {
             incident_id: string | null;
             /** Interleaved */
             interleaved: boolean;
-            limit: components["schemas"]["CostRead"];
+            limit: components["schemas"]["service__formats__confirms__CostRead"];
             /** Looks */
             looks: components["schemas"]["ConfirmLook"][];
             outcome: components["schemas"]["Outcome"] | null;
-            planned: components["schemas"]["CostRead"];
+            planned: components["schemas"]["service__formats__confirms__CostRead"];
             /** Reason */
             reason: string;
             /**
@@ -3398,7 +3484,7 @@ export interface components {
             reason_zh: string;
             /** Session Id */
             session_id: string | null;
-            spent: components["schemas"]["CostRead"];
+            spent: components["schemas"]["service__formats__confirms__CostRead"];
             /** Started At */
             started_at: string | null;
             state: components["schemas"]["service__domain__confirm__State"];
@@ -3498,16 +3584,6 @@ export interface components {
              * @default []
              */
             wheels: components["schemas"]["WheelOrder"][];
-        };
-        /**
-         * CostRead
-         * @description Launches and card-seconds; the loading of weights is part of each launch.
-         */
-        CostRead: {
-            /** Card S */
-            card_s: number;
-            /** Launches */
-            launches: number;
         };
         /**
          * Counts
@@ -4556,8 +4632,10 @@ export interface components {
          *
          *     planned: all launches, had nothing been stopped. spent: what launches took, start-ups included
          *     and the building of environments left out; a launch that was lost counts to its lease's end.
-         *     saved: planned launches that were not needed, as the answer was certain. unbegun: planned
-         *     launches that were left out because a stack broke, the budget was spent or a person cancelled.
+         *     unreported: of what was spent, by launches that were lost before their runner told of them,
+         *     from their claim on. saved: planned launches that were not needed, as the answer was certain.
+         *     unbegun: planned launches that were left out because a stack broke, the budget was spent or a
+         *     person cancelled.
          */
         GateTime: {
             /** Budget Card S */
@@ -4573,6 +4651,11 @@ export interface components {
              * @default 0
              */
             unbegun_card_s: number;
+            /**
+             * Unreported Card S
+             * @default 0
+             */
+            unreported_card_s: number;
         };
         /**
          * GateVerdict
@@ -5724,6 +5807,12 @@ export interface components {
          * @enum {string}
          */
         Noun: "baseline" | "constraint" | "qualification" | "gate" | "incident" | "confirm" | "run" | "runner" | "session" | "schedule" | "token" | "rule" | "waiver" | "webhook";
+        /**
+         * Obstacle
+         * @description What keeps a runner from taking launches; what lasts comes before what passes.
+         * @enum {string}
+         */
+        Obstacle: "host" | "chip" | "cards" | "paused" | "draining" | "silent" | "closed";
         /**
          * Occupancy
          * @description Whether other work may share the host's cards while a cell is measured.
@@ -7175,6 +7264,36 @@ export interface components {
          * @enum {string}
          */
         service__domain__screen__Answer: "no alarm" | "suspect";
+        /**
+         * CostRead
+         * @description Launches and card-seconds; the loading of weights is part of each launch.
+         */
+        service__formats__confirms__CostRead: {
+            /** Card S */
+            card_s: number;
+            /** Launches */
+            launches: number;
+        };
+        /**
+         * CostRead
+         * @description What a launch of one cell took, medians of the newest, in seconds.
+         *
+         *     start_s: all of the launch that is not its cells. repeat_s: one repeat and what lies around it.
+         *     launches: of each stack, when the cell was measured last.
+         */
+        service__formats__costs__CostRead: {
+            /**
+             * Condition Key
+             * @description A SHA-256 in hex.
+             */
+            condition_key: string;
+            /** Launches */
+            launches: number;
+            /** Repeat S */
+            repeat_s: number;
+            /** Start S */
+            start_s: number;
+        };
         /**
          * SessionChanged
          * @description A session, and those of its jobs that changed since the event before.
@@ -9263,6 +9382,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BudgetRead"];
+                };
+            };
+        };
+    };
+    read_all_api_v1_costs_get: {
+        parameters: {
+            query: {
+                condition_key: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["service__formats__costs__CostRead"][];
                 };
             };
         };
@@ -11642,6 +11801,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionRead"];
+                };
+            };
+        };
+    };
+    read_api_v1_sessions__session_id__claimants_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service cannot now. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimantsRead"];
                 };
             };
         };

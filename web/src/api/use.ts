@@ -85,11 +85,6 @@ function begun(url: string | null): Told {
   return { url, value: url ? answers.get(url) : undefined, problem: undefined, loading: url !== null };
 }
 
-function known(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError(0, "UnreadableError", String(error));
-}
-
-/** Put a value that came by another way, as an answer to a write or an event, where it is shown. */
-export function put<Path extends ReadPath>(path: Path, inPath: InPath, value: Answer<Path>): void {
-  answers.set(urlOf(path, inPath), value);
+export function known(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, "", String(error));
 }

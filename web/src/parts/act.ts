@@ -1,7 +1,8 @@
 // Something that a reader does: sent once at a time, and told how it went.
 
 import { useState } from "preact/hooks";
-import { ApiError } from "../api/client";
+import type { ApiError } from "../api/client";
+import { known } from "../api/use";
 
 export interface Acting<Value> {
   /** Send, unless something is under way. */
@@ -19,7 +20,7 @@ export function useAct<Value>(done: (value: Value) => void): Acting<Value> {
     setProblem(undefined);
     send()
       .then(done)
-      .catch((error: unknown) => setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))))
+      .catch((error: unknown) => setProblem(known(error)))
       .finally(() => setBusy(false));
   };
   return { act, busy, problem };

@@ -1,7 +1,7 @@
 // What stands where an answer is not there: a skeleton, a problem that keeps the page, an advice.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../api/client";
 import type { Asked } from "../api/use";
 import { t } from "../words";
@@ -16,14 +16,18 @@ interface Wanted<Value> {
   children: (value: Value) => ComponentChildren;
 }
 
-/** Show an answer; until it is there its skeleton, and a problem above what was known before. */
+/** Show an answer; until the first is there its skeleton, and between two the one before, as it was. */
 export function Shown<Value>({ of, lines = 8, children }: Wanted<Value>) {
+  const last = useRef<{ drawn: ComponentChildren } | undefined>(undefined);
+  const stale = of.value === undefined;
+  if (of.value !== undefined) last.current = { drawn: children(of.value) };
+  const busy = of.loading || (stale && !of.problem);
   return (
     <>
-      {of.problem && <Problem error={of.problem} again={of.again} />}
-      {of.value !== undefined ? (
-        <div class={of.loading ? "refreshing" : ""} aria-busy={of.loading}>
-          {children(of.value)}
+      {of.problem && <Problem error={of.problem} again={of.again} kept={last.current !== undefined} />}
+      {last.current ? (
+        <div class={`${busy ? "refreshing" : ""} ${stale ? "stale" : ""}`} aria-busy={busy}>
+          {last.current.drawn}
         </div>
       ) : (
         !of.problem && <Skeleton lines={lines} />
@@ -58,12 +62,13 @@ export function wordsOf(error: ApiError): string {
   return error.message || t("problem.status", { status: error.status });
 }
 
-export function Problem({ error, again }: { error: ApiError; again?: () => void }) {
+/** kept: what was there before is still shown, and nothing of it is moved. */
+export function Problem({ error, again, kept = false }: { error: ApiError; again?: () => void; kept?: boolean }) {
   return (
-    <div class="problem" role="alert">
+    <div class={kept ? "problem kept" : "problem"} role="alert">
       <p>
         <strong>{t("problem.title")}</strong> {wordsOf(error)}
-        {error.status > 0 && <span class="muted"> ({error.status})</span>}
+        {error.status > 0 && <span class="muted"> ({error.status})</span>} {kept && t("problem.kept")}
       </p>
       {again && (
         <button type="button" onClick={again}>

@@ -5,12 +5,12 @@ import { member } from "../words";
 const SIGNS: Record<string, string> = { works: "✓", "works, regressed": "▲", broken: "✕", untested: "○" };
 const TONES: Record<string, string> = { works: "calm", "works, regressed": "worse", broken: "bad", untested: "unsure" };
 
-export function Compat({ of, more = "" }: { of: string; more?: string }) {
+/** word: what is said instead of the state's own word. */
+export function Compat({ of, word, more = "" }: { of: string; word?: string | undefined; more?: string }) {
   return (
     <span class={`tag ${TONES[of] ?? "bad"}`}>
       <span aria-hidden="true">{SIGNS[of] ?? ""} </span>
-      {member("compat", of)}
-      {more && ` ${more}`}
+      {word ?? member("compat", of)} {more}
     </span>
   );
 }

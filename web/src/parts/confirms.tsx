@@ -5,7 +5,7 @@ import { address } from "../route";
 import { metricName } from "../shown/metric";
 import { count, percent, value } from "../shown/number";
 import { Moment } from "../shown/time";
-import { member, t } from "../words";
+import { language, member, t } from "../words";
 import { Outcome, State, Worsening } from "./outcome";
 import { type Column, Table } from "./table";
 
@@ -24,7 +24,7 @@ export function Confirms({ of }: { of: readonly Confirm[] }) {
 }
 
 function One({ of }: { of: Confirm }) {
-  const cost = (found: Schemas["CostRead"]) => t("confirm.cost", { launches: count(found.launches), time: value("s", found.card_s, 3) });
+  const cost = (found: Confirm["spent"]) => t("confirm.cost", { launches: count(found.launches), time: value("s", found.card_s, 3) });
   return (
     <div class="card">
       <p class="tags">
@@ -34,7 +34,7 @@ function One({ of }: { of: Confirm }) {
         <span class="muted">{of.host}</span>
         {of.session_id && <a href={`/queue/${of.session_id}`}>{t("kind.session")}</a>}
       </p>
-      <p lang="en">{of.reason}</p>
+      {language.get() === "zh" ? <p>{of.reason_zh}</p> : <p lang="en">{of.reason}</p>}
       <ol class="looks">
         {of.looks.map((look) => (
           <li key={look.launches}>

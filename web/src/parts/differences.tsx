@@ -16,8 +16,8 @@ export function Differences({ name, caption, of }: { name: string; caption: stri
   if (of.length === 0) return <p class="muted">{t("differences.none")}</p>;
   const columns: Column<Difference>[] = [
     { key: "field", title: t("field.field"), value: (row) => row.field, heads: true },
-    { key: "baseline", title: t("field.baseline"), value: (row) => row.baseline, long: true, cell: (row) => <code>{row.baseline}</code> },
-    { key: "candidate", title: t("field.candidate"), value: (row) => row.candidate, long: true, cell: (row) => <code>{row.candidate}</code> },
+    { key: "baseline", title: t("field.baseline"), value: (row) => row.baseline, wraps: true, cell: (row) => <code>{row.baseline}</code> },
+    { key: "candidate", title: t("field.candidate"), value: (row) => row.candidate, wraps: true, cell: (row) => <code>{row.candidate}</code> },
   ];
   return <Table name={name} caption={caption} hideCaption rows={of} columns={columns} keyOf={(row) => row.field + row.baseline} />;
 }
@@ -45,15 +45,15 @@ export function Components({ name, of }: { name: string; of: readonly Component[
   if (of.length === 0) return <p class="muted">{t("stack.same")}</p>;
   const columns: Column<Component>[] = [
     { key: "component", title: t("field.component"), value: (row) => row.name, heads: true },
-    { key: "layer", title: t("field.layer"), value: (row) => row.layer, cell: (row) => member("layer", row.layer) },
-    { key: "baseline", title: t("field.baseline"), value: (row) => row.baseline, long: true, cell: (row) => <code>{row.baseline}</code> },
-    { key: "candidate", title: t("field.candidate"), value: (row) => row.candidate, long: true, cell: (row) => <code>{row.candidate}</code> },
+    { key: "layer", title: t("field.layer"), value: (row) => row.layer, cell: (row) => member("layer", row.layer), wide: true },
+    { key: "baseline", title: t("field.baseline"), value: (row) => row.baseline, wraps: true, cell: (row) => <code>{row.baseline}</code> },
+    { key: "candidate", title: t("field.candidate"), value: (row) => row.candidate, wraps: true, cell: (row) => <code>{row.candidate}</code> },
     { key: "scope", title: t("field.scope"), value: (row) => row.scope, cell: (row) => member("scope", row.scope) },
     {
       key: "recorded",
       title: t("field.note"),
       value: (row) => row.recorded,
-      cell: (row) => (row.recorded ? <span class="muted">{t("stack.recorded")}</span> : ""),
+      cell: (row) => row.recorded && <span class="muted">{t("stack.recorded")}</span>,
       wide: true,
     },
   ];

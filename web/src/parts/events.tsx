@@ -9,6 +9,11 @@ import { type Column, Table } from "./table";
 
 type Event = Schemas["EventRead"];
 
+/** Return since which stack it is, or on which host where the host itself is at fault. */
+export function causeOf(of: Event): string {
+  return of.host ? t("events.is_host", { host: of.host }) : of.stack_name;
+}
+
 export function Events({ of }: { of: readonly Event[] }) {
   const columns: Column<Event>[] = [
     {
@@ -18,24 +23,13 @@ export function Events({ of }: { of: readonly Event[] }) {
       heads: true,
       cell: (row) => (
         <a href={`/events/${row.id}`}>
-          <Direction of={row.direction} /> {row.change === null ? "" : percent(row.change)}
+          <Direction of={row.direction} />
+          {row.change === null ? "" : percent(row.change)}
         </a>
       ),
     },
-    {
-      key: "moved",
-      title: t("field.moved"),
-      value: (row) => row.moved.length,
-      numeric: true,
-      cell: (row) => t("events.moved", { series: count(row.moved.length) }),
-    },
-    {
-      key: "stack",
-      title: t("field.since_stack"),
-      value: (row) => row.stack_name,
-      long: true,
-      cell: (row) => (row.host ? t("events.is_host", { host: row.host }) : row.stack_name),
-    },
+    { key: "stack", title: t("field.since_stack"), value: (row) => row.stack_name, long: true, cell: causeOf },
+    { key: "moved", title: t("field.moved"), value: (row) => row.moved.length, numeric: true, cell: (row) => t("events.moved", { series: count(row.moved.length) }) },
     { key: "before", title: t("field.before"), value: (row) => row.before_stack_name, long: true, wide: true },
     { key: "hosts", title: t("field.host"), value: (row) => row.hosts.join(" "), wide: true },
     {

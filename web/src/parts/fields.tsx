@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { t } from "../words";
 
 /** A page's heading, which is the window's title as well. */
 export function Heading({ title, sub, children }: { title: string; sub?: ComponentChildren; children?: ComponentChildren }) {
@@ -111,8 +110,4 @@ export function More({ summary, children }: { summary: string; children: Compone
       {children}
     </details>
   );
-}
-
-export function said(yes: boolean): string {
-  return t(yes ? "yes" : "no");
 }

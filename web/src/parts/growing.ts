@@ -23,3 +23,20 @@ export function useGrowing(rows: readonly unknown[]): number {
   }, [rows, count]);
   return Math.min(count, rows.length);
 }
+
+/** Return whether a frame was drawn since something was ready: what stands below it waits for that. */
+export function useDrawn(ready: boolean): boolean {
+  const [drawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (!ready || drawn) return;
+    let timer = 0;
+    const frame = requestAnimationFrame(() => {
+      timer = window.setTimeout(() => setDrawn(true));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, [ready, drawn]);
+  return drawn;
+}

@@ -53,7 +53,8 @@ export function Incidents({ of, brief = false }: { of: readonly Incident[]; brie
       long: true,
       cell: (row) => (
         <a href={`/incidents/${row.id}`}>
-          <Direction of={row.direction} /> {nameOf(row)}
+          <Direction of={row.direction} />
+          {nameOf(row)}
         </a>
       ),
     },
@@ -66,7 +67,7 @@ export function Incidents({ of, brief = false }: { of: readonly Incident[]; brie
     },
     { key: "triage", title: t("field.triage"), value: (row) => row.triage, cell: (row) => <TriageWord of={row} /> },
     { key: "cells", title: t("kind.cells"), value: cellsOf, numeric: true, cell: (row) => count(cellsOf(row)) },
-    { key: "since", title: t("field.since"), value: (row) => row.seen_at, cell: (row) => <Moment at={row.seen_at} brief /> },
+    { key: "seen_at", title: t("field.first_seen"), value: (row) => row.seen_at, cell: (row) => <Moment at={row.seen_at} brief /> },
     { key: "owner", title: t("field.owner"), value: (row) => row.owner },
     { key: "due", title: t("field.due"), value: (row) => row.due, cell: (row) => <Due of={row} /> },
     ...(brief

@@ -74,11 +74,11 @@ export function State({ of }: { of: string }) {
   return <span class={`tag ${toneOf(of)}`}>{member("state", of)}</span>;
 }
 
-/** A worsening with its interval. */
-export function Worsening({ of }: { of: Estimated }) {
+/** A worsening with its interval. tone: of its outcome, where that is not said beside it. */
+export function Worsening({ of, tone }: { of: Estimated; tone?: string }) {
   return (
     <span class="worsening">
-      <span class="nowrap">{worsening(of)}</span> <span class="muted nowrap">{interval(of)}</span>
+      <span class={`nowrap ink-${tone}`}>{worsening(of)}</span> <span class="muted nowrap">{interval(of)}</span>
     </span>
   );
 }

@@ -1,6 +1,6 @@
 // A value outside the components that tells when it changes.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 export function useSyncExternalStore<Value>(
   subscribe: (listener: () => void) => () => void,
@@ -37,6 +37,13 @@ export function kept<Value>(value: Value): Kept<Value> {
         return () => listeners.delete(listener);
       }, get),
   };
+}
+
+/** Return a value, or the last there was while there is none: what is shown stays while it is asked for anew. */
+export function useLast<Value>(value: Value | undefined): Value | undefined {
+  const last = useRef(value);
+  if (value !== undefined) last.current = value;
+  return last.current;
 }
 
 /** Return what this browser remembers under a name: nothing where storage is switched off. */

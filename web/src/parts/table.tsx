@@ -22,6 +22,10 @@ export interface Column<Row> {
   wide?: boolean;
   /** Holds a sentence or a long name, and is given the room for it. */
   long?: boolean;
+  /** Holds a version, which is short but where it is not. */
+  wraps?: boolean;
+  /** Is not shown: another column shows it beside its own. */
+  saved?: boolean;
 }
 
 interface Wanted<Row> {
@@ -45,6 +49,7 @@ export function Table<Row>(wanted: Wanted<Row>) {
   const shown = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
   const all = place.query.get(`${name}.all`) === "1";
   const visible = all ? shown : shown.slice(0, most);
+  const seen = columns.filter((column) => !column.saved);
   return (
     <div class="tablebox">
       <div class="tablehead">
@@ -57,7 +62,7 @@ export function Table<Row>(wanted: Wanted<Row>) {
         <table aria-labelledby={`${name}-caption`}>
           <thead>
             <tr>
-              {columns.map((column) => (
+              {seen.map((column) => (
                 <Head key={column.key} name={name} column={column} order={order} />
               ))}
             </tr>
@@ -65,7 +70,7 @@ export function Table<Row>(wanted: Wanted<Row>) {
           <tbody>
             {visible.map((row) => (
               <tr key={keyOf(row)} data-row class={wanted.classOf?.(row) ?? ""}>
-                {columns.map((column) => (
+                {seen.map((column) => (
                   <Cell key={column.key} column={column} row={row} />
                 ))}
               </tr>
@@ -108,7 +113,7 @@ function Head<Row>({ name, column, order }: { name: string; column: Column<Row>;
 }
 
 function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
-  const inside = column.cell ? column.cell(row) : plain(column.value(row));
+  const inside = plain((column.cell ?? column.value)(row));
   return column.heads ? (
     <th scope="row" class={classes(column)}>
       {inside}
@@ -119,11 +124,12 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
 }
 
 function classes<Row>(column: Column<Row>): string {
-  return [column.numeric && "number", column.wide && "wide", column.long && "long"].filter(Boolean).join(" ");
+  return [column.numeric && "number", column.wide && "wide", column.long && "long", column.wraps && "wraps"].filter(Boolean).join(" ");
 }
 
-function plain(value: Plain): ComponentChildren {
-  return value === null || value === undefined || value === "" ? <span class="muted">–</span> : String(value);
+function plain(inside: ComponentChildren): ComponentChildren {
+  if (inside === null || inside === undefined || inside === "" || inside === false) return <span class="muted">–</span>;
+  return inside === true ? "true" : inside;
 }
 
 function inOrder<Row>(rows: readonly Row[], columns: Column<Row>[], order: string): Row[] {

@@ -1,31 +1,21 @@
 // The frame of every page: where one may go, what one may search, how it looks.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { choose, language, type Word, t } from "../words";
 import { type Theme, setTheme, theme } from "./theme";
 import { Keys } from "./keys";
+import { PLACES } from "./places";
 import { Search } from "./search";
 import { TokenButton, TokenEntry } from "./token";
 
-const PLACES: [string, Word][] = [
-  ["/", "nav.overview"],
-  ["/incidents", "nav.incidents"],
-  ["/events", "nav.events"],
-  ["/matrix", "nav.matrix"],
-  ["/series", "nav.series"],
-  ["/compare", "nav.compare"],
-  ["/gates", "nav.gates"],
-  ["/compat", "nav.compat"],
-  ["/upgrade", "nav.upgrade"],
-  ["/runs", "nav.runs"],
-  ["/queue", "nav.queue"],
-  ["/hosts", "nav.hosts"],
-  ["/baselines", "nav.baselines"],
-  ["/settings", "nav.settings"],
-];
-
 export function Frame({ path, children }: { path: string; children: ComponentChildren }) {
+  const places = useRef<HTMLElement>(null);
+  // Where the window is narrow the places are one line, in which the present one is brought into view.
+  useLayoutEffect(() => {
+    const [line, now] = [places.current, places.current?.querySelector<HTMLElement>("[aria-current]")];
+    if (line && now) line.scrollLeft = now.offsetLeft + now.offsetWidth / 2 - line.offsetLeft - line.clientWidth / 2;
+  }, [path, language.get()]);
   return (
     <div class="frame">
       <a class="skip" href="#main">
@@ -36,7 +26,7 @@ export function Frame({ path, children }: { path: string; children: ComponentChi
           <img src="/mark.svg" alt="" width="24" height="24" />
           <span>Kunline</span>
         </a>
-        <nav aria-label={t("nav.label")}>
+        <nav ref={places} aria-label={t("nav.label")}>
           <ul>
             {PLACES.map(([to, word]) => (
               <li key={to}>

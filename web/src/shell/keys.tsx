@@ -3,30 +3,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import { go } from "../route";
 import { type Word, t } from "../words";
-
-const GOES: Record<string, string> = {
-  o: "/",
-  m: "/matrix",
-  s: "/series",
-  c: "/compare",
-  r: "/runs",
-  q: "/queue",
-  h: "/hosts",
-  b: "/baselines",
-  i: "/incidents",
-  e: "/events",
-  x: "/settings",
-  t: "/gates",
-  v: "/compat",
-  u: "/upgrade",
-};
+import { PLACES } from "./places";
 
 const TOLD: [string, Word][] = [
-  ["/", "keys.search"],
+  ["/", "search.title"],
   ["j", "keys.next"],
   ["k", "keys.previous"],
   ["Enter", "keys.open"],
-  ["g o · g m · g s · g c · g r · g q · g h · g b · g i · g e · g t · g v · g u · g x", "keys.go"],
   ["?", "keys.help"],
   ["Esc", "keys.close"],
 ];
@@ -54,10 +37,11 @@ export function Keys() {
     let going = 0;
     const pressed = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || typing(event.target)) return;
-      if (performance.now() < going && GOES[event.key]) {
+      const place = performance.now() < going && PLACES.find(([, , key]) => key === event.key);
+      if (place) {
         event.preventDefault();
         going = 0;
-        go(GOES[event.key] ?? "/");
+        go(place[0]);
       } else if (event.key === "g") going = performance.now() + GO_MS;
       else if (event.key === "j") walk(1);
       else if (event.key === "k") walk(-1);
@@ -73,20 +57,28 @@ export function Keys() {
       </button>
       <dialog ref={help} aria-labelledby="keys-title">
         <h2 id="keys-title">{t("keys.title")}</h2>
-        <dl class="facts">
-          {TOLD.map(([key, word]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{t(word)}</dd>
-            </div>
-          ))}
-        </dl>
+        <Told of={TOLD} />
+        <p>{t("keys.go")}</p>
+        <Told of={PLACES.map(([, word, key]) => [`g ${key}`, word])} />
         <form method="dialog">
           <button>{t("close")}</button>
         </form>
       </dialog>
     </>
+  );
+}
+
+function Told({ of }: { of: [string, Word][] }) {
+  return (
+    <dl class="facts">
+      {of.map(([key, word]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{t(word)}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

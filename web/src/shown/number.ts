@@ -44,6 +44,12 @@ export function value(unit: string, base: number | null | undefined, digits = 4)
   return scale.unit ? `${shown} ${scale.unit}` : shown;
 }
 
+/** Return values in the unit that suits one of them, and that unit, to be written once. */
+export function together(unit: string, about: number, values: readonly number[]): { shown: string[]; unit: string } {
+  const scale = scaleOf(unit, about);
+  return { shown: values.map((each) => significant(each * scale.factor)), unit: scale.unit };
+}
+
 export function significant(number: number, digits = 4): string {
   const whole = Math.abs(number) >= 10 ** digits;
   return format(
@@ -78,6 +84,11 @@ export function percent(ratio: number, digits = 1, signed = true): string {
   })
     .format(ratio)
     .replace("-", "−");
+}
+
+/** Return a tolerance, in no more digits than it has. */
+export function tolerance(ratio: number): string {
+  return format({ style: "percent", maximumFractionDigits: 1 }).format(ratio);
 }
 
 export interface Estimated {

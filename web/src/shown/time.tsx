@@ -28,26 +28,23 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 export function ago(time: string, now = clock.get()): string {
   const seconds = (Date.parse(time) - now) / 1000;
-  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
-  for (const [unit, length] of STEPS) {
-    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
-  }
-  return format.format(0, "second");
+  const [unit, length] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? (["second", Infinity] as const);
+  const told = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(Math.round(seconds / length), unit);
+  // As everywhere else, a space stands between a figure and a Chinese character.
+  return told.replace(/\d(?=\p{sc=Han})/u, "$& ");
+}
+
+// Years first in both languages, as stacks' dates have them: no reader takes a day for a month.
+function written(time: string, timeStyle: "short" | "medium"): string {
+  return new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle }).format(Date.parse(time));
 }
 
 export function exactly(time: string): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }).format(Date.parse(time));
+  return written(time, "medium");
 }
 
 export function shortly(time: string): string {
-  return new Intl.DateTimeFormat(locale(), {
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-  }).format(Date.parse(time));
+  return written(time, "short");
 }
 
 /** A moment, as long ago and exactly. brief: the one that the reader chose, the other in the title. */

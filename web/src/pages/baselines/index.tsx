@@ -1,11 +1,14 @@
 // Baselines: the stack that each cell is held to, who pinned it and why; and another pin.
 
 import { useState } from "preact/hooks";
-import { ApiError, type Schemas, post, token } from "../../api/client";
+import { type Schemas, post } from "../../api/client";
 import { useAnswer } from "../../api/use";
+import { fieldsOf, useAct } from "../../parts/act";
 import { Empty, Problem, Shown } from "../../parts/asked";
 import { Choice, Heading, Section } from "../../parts/fields";
+import { useLast } from "../../parts/store";
 import { type Column, Table } from "../../parts/table";
+import { WhyWho } from "../../parts/whywho";
 import { address, changedAddress, go, usePlace } from "../../route";
 import { count } from "../../shown/number";
 import { Moment } from "../../shown/time";
@@ -19,7 +22,8 @@ export default function BaselinesPage() {
   const { query } = usePlace();
   const history = query.get("history") === "1";
   const asked = useAnswer("/api/v1/baselines", {}, { channel: query.get("channel"), history: history || null });
-  const channels = [...new Set((asked.value ?? []).map((pin) => pin.channel))];
+  const last = useLast(asked.value);
+  const channels = [...new Set((last ?? []).map((pin) => pin.channel))];
   const now = query.get("channel");
   return (
     <>
@@ -42,17 +46,17 @@ export default function BaselinesPage() {
           pins.length === 0 ? <Empty command={'kunline baseline pin STACK --why "first"'}>{t("baselines.none")}</Empty> : <Pins of={pins} history={history} />
         }
       </Shown>
-      {asked.value && (
+      {last && (
         <Section title={t("moves.title")}>
           <Moves again={asked.again} />
         </Section>
       )}
-      {asked.value && (
+      {last && (
         <Section title={t("baselines.pin")}>
           <PinForm channel={now ?? "main"} again={asked.again} />
         </Section>
       )}
-      {asked.value && (
+      {last && (
         <Section title={t("rules.title")}>
           <Rules again={asked.again} />
         </Section>
@@ -71,8 +75,8 @@ function Pins({ of, history }: { of: readonly Pin[]; history: boolean }) {
       long: true,
       cell: (row) => <a href={address("/series", { condition: row.condition_key, protocol: row.protocol_key, channel: row.channel })}>{row.title}</a>,
     },
-    { key: "channel", title: t("field.channel"), value: (row) => row.channel },
     { key: "stack", title: t("field.stack"), value: (row) => row.stack_name },
+    { key: "channel", title: t("field.channel"), value: (row) => row.channel },
     { key: "runs", title: t("field.runs"), value: (row) => row.runs, numeric: true, cell: (row) => <Runs of={row} /> },
     { key: "pinned_by", title: t("field.pinned_by"), value: (row) => row.pinned_by },
     { key: "why", title: t("field.why"), value: (row) => row.why, long: true },
@@ -88,6 +92,7 @@ function Pins({ of, history }: { of: readonly Pin[]; history: boolean }) {
       hideCaption
       rows={of}
       columns={columns}
+      sorted="cell"
       keyOf={(row) => row.id}
       classOf={(row) => (row.replaced_at ? "past" : "")}
     />
@@ -106,23 +111,21 @@ function Runs({ of }: { of: Pin }) {
 
 function PinForm({ channel, again }: { channel: string; again: () => void }) {
   const stacks = useAnswer("/api/v1/stacks", {}, { limit: 200 });
-  const secret = token.use();
-  const [problem, setProblem] = useState<ApiError>();
   const [said, setSaid] = useState("");
+  const { act, busy, problem } = useAct((pins: readonly Pin[]) => {
+    setSaid(t("baselines.pinned", { cells: count(pins.length) }));
+    again();
+  });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim() || null]));
+    const given = fieldsOf(form);
     setSaid("");
-    post("/api/v1/baselines", {}, given).then(
-      (pins) => {
-        setProblem(undefined);
-        setSaid(t("baselines.pinned", { cells: count(pins.length) }));
-        form.reset();
-        again();
-      },
-      (error: unknown) => setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))),
-    );
+    act(async () => {
+      const pins = await post("/api/v1/baselines", {}, given);
+      form.reset();
+      return pins;
+    });
   };
   return (
     <form class="stackform" onSubmit={submit} aria-label={t("baselines.pin")}>
@@ -141,17 +144,8 @@ function PinForm({ channel, again }: { channel: string; again: () => void }) {
         <span>{t("field.channel")}</span>
         <input name="channel" required pattern="[A-Za-z0-9][A-Za-z0-9._+=\-]*" defaultValue={channel} />
       </label>
-      <label class="choice grow">
-        <span>{t("field.why")}</span>
-        <input name="why" required maxLength={1000} />
-      </label>
-      {!secret && (
-        <label class="choice">
-          <span>{t("field.who")}</span>
-          <input name="who" maxLength={128} required autoComplete="name" />
-        </label>
-      )}
-      <button class="strong">{t("baselines.pin_act")}</button>
+      <WhyWho />
+      <button class="strong" disabled={busy}>{t("baselines.pin_act")}</button>
       <p role="status">{said}</p>
       {problem && <Problem error={problem} />}
     </form>

@@ -6,7 +6,7 @@ import { Worsening } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { address } from "../../route";
 import { metricName } from "../../shown/metric";
-import { percent } from "../../shown/number";
+import { percent, tolerance } from "../../shown/number";
 import { t } from "../../words";
 
 type Cell = Schemas["CellComparison"];
@@ -21,11 +21,11 @@ export function Creep({ cells }: { cells: readonly Cell[] }) {
   if (rows.length === 0) return null;
   const columns: Column<Crept>[] = [
     { key: "cell", title: t("field.cell"), value: ({ cell }) => cell.title, heads: true, long: true, cell: ({ cell, of }) => <a href={address("/series", { condition: cell.condition_key, protocol: cell.protocol_key, metric: of.metric })}>{cell.title}</a> },
-    { key: "metric", title: t("field.metric"), value: ({ of }) => of.metric, cell: ({ of }) => metricName(of.metric) },
     { key: "worsening", title: t("creep.whole"), value: ({ of }) => of.worsening, numeric: true, cell: ({ of }) => <Worsening of={of} /> },
+    { key: "metric", title: t("field.metric"), value: ({ of }) => of.metric, cell: ({ of }) => metricName(of.metric) },
     { key: "step", title: t("creep.step"), value: ({ of }) => of.step, numeric: true, cell: ({ of }) => percent(of.step) },
     { key: "accepted", title: t("creep.accepted"), value: ({ cell }) => cell.accepted_stack_name },
-    { key: "tolerance", title: t("field.tolerance"), value: ({ of }) => of.tolerance, numeric: true, wide: true, cell: ({ of }) => percent(of.tolerance, 0, false) },
+    { key: "tolerance", title: t("field.tolerance"), value: ({ of }) => of.tolerance, numeric: true, wide: true, cell: ({ of }) => tolerance(of.tolerance) },
   ];
   return (
     <Section title={t("creep.title")}>

@@ -8,8 +8,8 @@ import { Choice, Entry } from "../../parts/fields";
 import { type Line, Lines } from "../../parts/lines";
 import { type Column, Table } from "../../parts/table";
 import { address, changedAddress, go, usePlace } from "../../route";
-import { measured, metricName } from "../../shown/metric";
-import { count, percent, significant, value } from "../../shown/number";
+import { measured, metricName, unitOf } from "../../shown/metric";
+import { count, percent, significant, together, value } from "../../shown/number";
 import { member, t } from "../../words";
 
 type Curves = Schemas["CurvesRead"];
@@ -77,7 +77,7 @@ function Told({ of, latencies }: { of: Curves; latencies: string[] }) {
           level={of.limits.find((limit) => limit.metric === shown)?.most ?? null} label={t("curves.spoken", { metric: metricName(shown), curve: nameOf(chosen) })}
         />
       </figure>
-      <Loads of={chosen} latencies={latencies} />
+      <Loads of={chosen} latencies={latencies} limited={of.limits.length > 0} />
       <p class="muted">{t("curves.confidence", { confidence: percent(of.confidence, 0, false) })}</p>
     </>
   );
@@ -98,11 +98,12 @@ function loadWords(load: Load): string {
 }
 
 function levelWords(metric: string, of: Level | null | undefined) {
-  if (!of) return <span class="muted">–</span>;
+  if (!of) return null;
+  const { shown, unit } = together(unitOf(metric), of.level, [of.level, of.low ?? 0, of.high ?? 0]);
   return (
-    <span class="nowrap">
-      {measured(metric, of.level)} <span class="muted">{of.low === null ? t("curves.one_launch") : `[${measured(metric, of.low)}, ${measured(metric, of.high)}]`}</span>
-    </span>
+    <>
+      {shown[0]} {of.low !== null && <span class="muted">[{shown[1]}, {shown[2]}]</span>} {unit} {of.low === null && <span class="muted">{t("curves.one_launch")}</span>}
+    </>
   );
 }
 
@@ -113,7 +114,7 @@ interface Row {
 
 const KEPT: Record<string, string> = { kept: "calm", broken: "worse" };
 
-function Loads({ of, latencies }: { of: Curve; latencies: string[] }) {
+function Loads({ of, latencies, limited }: { of: Curve; latencies: string[]; limited: boolean }) {
   const rows = of.sides.flatMap((side) => side.loads.map((load): Row => ({ side, load })));
   const columns: Column<Row>[] = [
     { key: "load", title: t("field.load"), value: ({ load }) => load.amount, heads: true, numeric: true, cell: ({ load }) => <a href={address("/series", { condition: load.condition_key, protocol: of.protocol_key })}>{loadWords(load)}</a> },
@@ -123,7 +124,7 @@ function Loads({ of, latencies }: { of: Curve; latencies: string[] }) {
       (name): Column<Row> => ({ key: name, title: metricName(name), value: ({ load }) => load.latencies[name]?.level, numeric: true, cell: ({ load }) => levelWords(name, load.latencies[name]) }),
     ),
     { key: "launches", title: t("field.launches"), value: ({ load }) => load.launches, numeric: true },
-    { key: "kept", title: t("curves.limits"), value: ({ load }) => load.kept, cell: ({ load }) => (load.kept ? <span class={`tag ${KEPT[load.kept] ?? "unsure"}`}>{member("kept", load.kept)}</span> : "–") },
+    { key: "kept", title: t("curves.limits"), saved: !limited, value: ({ load }) => load.kept, cell: ({ load }) => load.kept && <span class={`tag ${KEPT[load.kept] ?? "unsure"}`}>{member("kept", load.kept)}</span> },
   ];
   return <Table name="loads" caption={t("curves.loads")} rows={rows} columns={columns} sorted="load" keyOf={({ side, load }) => side.stack.key + load.condition_key} most={200} />;
 }

@@ -7,6 +7,7 @@ import { Choice, Facts, Heading, Section } from "../../parts/fields";
 import { Outcome } from "../../parts/outcome";
 import { Differences, StackDiff } from "../../parts/differences";
 import { changedAddress, go, usePlace } from "../../route";
+import { count } from "../../shown/number";
 import { t } from "../../words";
 import { Creep } from "./creep";
 import { Throughput } from "./curves";
@@ -129,10 +130,12 @@ function Side({ name, word, options, now }: SideWanted) {
 }
 
 function Told({ outcome, cells }: { outcome: string; cells: Cells }) {
+  const conditions = new Set(cells.map((cell) => cell.condition_key + cell.protocol_key));
+  const hosts = [...new Set(cells.map((cell) => cell.host))].filter(Boolean);
   const pairs = new Map(cells.map((cell) => [`${cell.baseline_stack_key} ${cell.candidate_stack_key}`, cell]));
   return (
     <>
-      <Facts of={[[t("field.outcome"), <Outcome of={outcome} />], [t("kind.cells"), String(cells.length)]]} />
+      <Facts of={[[t("field.outcome"), <Outcome of={outcome} />], [t("kind.cells"), count(conditions.size)], [t("field.host"), hosts.join(", ") || "–"]]} />
       {[...pairs.values()].map((cell) =>
         cell.baseline_stack_key && cell.baseline_stack_key !== cell.candidate_stack_key ? (
           <Section

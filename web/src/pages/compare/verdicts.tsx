@@ -1,12 +1,12 @@
 // The verdicts of a comparison: the largest worsening first; then what was not judged, and why.
 
 import type { Schemas } from "../../api/client";
-import { Outcome, toneOf } from "../../parts/outcome";
+import { Outcome, toneOf, Worsening } from "../../parts/outcome";
 import { Section } from "../../parts/fields";
 import { type Column, Table } from "../../parts/table";
 import { address } from "../../route";
 import { measured, metricName } from "../../shown/metric";
-import { interval, percent, worsening } from "../../shown/number";
+import { percent, tolerance } from "../../shown/number";
 import { member, t } from "../../words";
 
 type Cell = Schemas["CellComparison"];
@@ -34,35 +34,29 @@ export function Judged({ cells }: { cells: Cell[] }) {
         </a>
       ),
     },
-    { key: "metric", title: t("field.metric"), value: ({ verdict }) => verdict.metric, cell: ({ verdict }) => <span class="nowrap">{metricName(verdict.metric)}</span> },
-    {
-      key: "size",
-      title: t("field.worsening"),
-      value: ({ verdict }) => Math.abs(verdict.worsening ?? 0),
-      numeric: true,
-      cell: ({ verdict }) => (
-        <span class={`nowrap ink-${toneOf(verdict.outcome)}`}>{worsening(verdict)}</span>
-      ),
-    },
-    { key: "interval", title: t("field.interval"), value: ({ verdict }) => interval(verdict), numeric: true, cell: ({ verdict }) => <span class="nowrap">{interval(verdict)}</span> },
+    { key: "size", title: t("field.worsening"), value: ({ verdict }) => Math.abs(verdict.worsening ?? 0), numeric: true, cell: ({ verdict }) => <Worsening of={verdict} tone={toneOf(verdict.outcome)} /> },
+    { key: "worsening", title: "", value: ({ verdict }) => verdict.worsening, saved: true },
+    { key: "low", title: "", value: ({ verdict }) => verdict.low, saved: true },
+    { key: "high", title: "", value: ({ verdict }) => verdict.high, saved: true },
+    { key: "metric", title: t("field.metric"), value: ({ verdict }) => verdict.metric, cell: ({ verdict }) => metricName(verdict.metric) },
     { key: "outcome", title: t("field.outcome"), value: ({ verdict }) => verdict.outcome, cell: ({ verdict }) => <Outcome of={verdict.outcome} /> },
     { key: "baseline", title: t("field.baseline"), value: ({ verdict }) => verdict.baseline, numeric: true, cell: ({ verdict }) => measured(verdict.metric, verdict.baseline) },
     { key: "candidate", title: t("field.candidate"), value: ({ verdict }) => verdict.candidate, numeric: true, cell: ({ verdict }) => measured(verdict.metric, verdict.candidate) },
-    { key: "tolerance", title: t("field.tolerance"), value: ({ verdict }) => verdict.tolerance, numeric: true, wide: true, cell: ({ verdict }) => percent(verdict.tolerance, 0, false) },
+    { key: "tolerance", title: t("field.tolerance"), value: ({ verdict }) => verdict.tolerance, numeric: true, wide: true, cell: ({ verdict }) => tolerance(verdict.tolerance) },
     {
       key: "smallest_detectable",
       title: t("field.detectable"),
       value: ({ verdict }) => verdict.smallest_detectable,
       numeric: true,
       wide: true,
-      cell: ({ verdict }) => (verdict.smallest_detectable === null ? "–" : percent(verdict.smallest_detectable, 1, false)),
+      cell: ({ verdict }) => verdict.smallest_detectable !== null && percent(verdict.smallest_detectable, 1, false),
     },
-    { key: "host", title: t("field.host"), value: ({ cell }) => cell.host, wide: true, cell: ({ cell }) => <span class="nowrap">{cell.host}</span> },
+    { key: "host", title: t("field.host"), value: ({ cell }) => cell.host, wide: true },
     {
       key: "launches",
       title: t("field.launches"),
       value: ({ cell }) => `${cell.baseline_launches} + ${cell.candidate_launches}`,
-      cell: ({ cell }) => <span class="nowrap" title={cell.against ? member("against", cell.against) : ""}>{`${cell.baseline_launches} + ${cell.candidate_launches}`}</span>,
+      cell: ({ cell }) => <span title={cell.against ? member("against", cell.against) : ""}>{`${cell.baseline_launches} + ${cell.candidate_launches}`}</span>,
       wide: true,
     },
   ];

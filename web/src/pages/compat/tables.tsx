@@ -17,8 +17,7 @@ type Constraint = Schemas["DeclaredRead"];
 
 function stateOf(row: Line) {
   const layer = row.told.chief?.layer;
-  const at = row.state === "broken" && layer ? t("compat.at", { layer: member("layer", layer) }) : "";
-  return <Compat of={row.state} more={at} />;
+  return <Compat of={row.state} word={row.state === "broken" && layer ? t("compat.at", { layer: member("layer", layer) }) : undefined} />;
 }
 
 function saidOf(cell: Cell | null | undefined): string {
@@ -41,9 +40,9 @@ function evidenceOf(row: Line) {
 export function Lines({ of }: { of: readonly Line[] }) {
   const columns: Column<Line>[] = [
     { key: "stack", title: t("field.stack"), value: (row) => row.stack_name, heads: true, long: true, cell: (row) => <a href={address("/matrix", { stack: row.stack_key })}>{row.stack_name}</a> },
+    { key: "state", title: t("field.state"), value: (row) => row.state, cell: stateOf },
     { key: "card_model", title: t("field.card_model"), value: (row) => row.card_model },
     { key: "model", title: t("field.model"), value: (row) => row.model },
-    { key: "state", title: t("field.state"), value: (row) => row.state, cell: stateOf },
     { key: "said", title: t("field.seen"), value: (row) => saidOf(row.told.chief), long: true },
     { key: "evidence", title: t("compat.evidence"), value: (row) => row.told.chief?.run_id, cell: evidenceOf },
     { key: "measured_at", title: t("field.measured_at"), value: (row) => row.measured_at, cell: (row) => (row.measured_at ? <Moment at={row.measured_at} brief /> : "–") },

@@ -6,6 +6,7 @@ import { useAct, fieldsOf } from "../../parts/act";
 import { Problem, Shown } from "../../parts/asked";
 import { Confirms } from "../../parts/confirms";
 import { StackDiff } from "../../parts/differences";
+import { causeOf } from "../../parts/events";
 import { Facts, Heading, Section } from "../../parts/fields";
 import { Direction } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
@@ -26,7 +27,7 @@ export default function EventPage({ id }: { id: string }) {
   const asked = useAnswer("/api/v1/events/{event_id}", { event_id: id });
   return (
     <>
-      <Heading title={t("kind.event")} sub={asked.value && <Sentence of={asked.value.event} />} />
+      <Heading title={asked.value ? nameOf(asked.value.event) : t("kind.event")} sub={asked.value && <Sentence of={asked.value.event} />} />
       <Shown of={asked} lines={12}>
         {({ event, run_ids, confirms }) => (
           <>
@@ -62,6 +63,10 @@ export default function EventPage({ id }: { id: string }) {
   );
 }
 
+function nameOf(of: Event): string {
+  return t("incident.name", { metric: metricName(of.trigger), since: causeOf(of) });
+}
+
 function Sentence({ of }: { of: Event }) {
   return (
     <>
@@ -77,7 +82,7 @@ function Since({ of }: { of: Event }) {
         [t("field.since"), <Moment key="since" at={of.change_at} />],
         [t("field.since_stack"), <a key="stack" href={address("/matrix", { stack: of.stack_key })}>{of.stack_name}</a>],
         [t("field.before"), of.before_stack_name],
-        [t("field.host"), of.host ? t("events.is_host", { host: of.host }) : of.hosts.join(", ")],
+        [t("field.host"), of.host ? causeOf(of) : of.hosts.join(", ")],
         [t("event.trigger"), of.metric && of.metric !== of.trigger ? `${metricName(of.trigger)} · ${metricName(of.metric)}` : metricName(of.trigger)],
         [t("field.first_seen"), <Moment key="seen" at={of.seen_at} />],
       ]}
@@ -92,10 +97,10 @@ function seriesOf(row: Moved | Presumed): string {
 function MovedTable({ of }: { of: readonly Moved[] }) {
   const columns: Column<Moved>[] = [
     { key: "cell", title: t("field.cell"), value: (row) => row.title, heads: true, long: true, cell: (row) => <a href={seriesOf(row)}>{row.title}</a> },
-    { key: "metric", title: t("field.metric"), value: (row) => row.metric, cell: (row) => metricName(row.metric) },
     { key: "change", title: t("event.change"), value: (row) => row.change, numeric: true, cell: (row) => percent(row.change) },
+    { key: "metric", title: t("field.metric"), value: (row) => row.metric, cell: (row) => metricName(row.metric) },
     { key: "evidence", title: t("event.evidence"), value: (row) => row.evidence, numeric: true, cell: (row) => `${significant(row.evidence, 2)} σ` },
-    { key: "answer", title: t("event.now"), value: (row) => row.answer, cell: (row) => (row.answer ? member("answer", row.answer) : <span class="muted">–</span>) },
+    { key: "answer", title: t("event.now"), value: (row) => row.answer, cell: (row) => row.answer && member("answer", row.answer) },
     { key: "host", title: t("field.host"), value: (row) => row.host, wide: true },
   ];
   return (

@@ -19,7 +19,7 @@ export default function GatePage({ id }: { id: string }) {
   const answer = asked.value?.answer;
   return (
     <>
-      <Heading title={answer ? `${t("kind.gate")}: ${answer.candidate.stack_name}` : t("kind.gate")} sub={answer && <Word of={answer} />} />
+      <Heading title={answer ? `${t("kind.gate")} · ${answer.candidate.stack_name}` : t("kind.gate")} sub={answer && <Word of={answer} />} />
       <Shown of={asked} lines={12}>
         {(read) => <Answered of={read.answer} />}
       </Shown>
@@ -92,7 +92,7 @@ function Sides({ of }: { of: Answer }) {
     <Facts
       of={[
         [t("field.plan"), of.plan],
-        [t("field.baseline"), <a key="base" href={address("/matrix", { stack: base.stack_key })}>{base.stack_name}</a>],
+        [t("field.base"), <a key="base" href={address("/matrix", { stack: base.stack_key })}>{base.stack_name}</a>],
         [t("gate.how"), base.found],
         [t("field.candidate"), <a key="candidate" href={address("/compare", { baseline: base.stack_key, candidate: candidate.stack_key })}>{candidate.stack_name}</a>],
         [t("gate.overrides"), (candidate.overrides ?? []).map((each) => each.asked).join(", ") || "–"],

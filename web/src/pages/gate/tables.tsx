@@ -7,7 +7,7 @@ import { Outcome, Worsening } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { address } from "../../route";
 import { measured, metricName } from "../../shown/metric";
-import { percent } from "../../shown/number";
+import { tolerance } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { member, t } from "../../words";
 
@@ -34,12 +34,12 @@ export function Judged({ of }: { of: readonly Cell[] }) {
   if (rows.length === 0) return <p class="muted">{t("compare.none_judged")}</p>;
   const columns: Column<Row>[] = [
     { key: "cell", title: t("field.cell"), value: ({ cell }) => cell.title, heads: true, long: true, cell: ({ cell, told }) => <a href={seriesOf(cell, told.verdict.metric)}>{cell.title}</a> },
+    { key: "worsening", title: t("field.worsening"), value: ({ told }) => told.verdict.worsening, numeric: true, cell: ({ told }) => <Worsening of={told.verdict} /> },
     { key: "metric", title: t("field.metric"), value: ({ told }) => told.verdict.metric, cell: ({ told }) => metricName(told.verdict.metric) },
     { key: "outcome", title: t("field.outcome"), value: ({ told }) => told.verdict.outcome, cell: ({ told }) => <Outcome of={told.verdict.outcome} /> },
-    { key: "worsening", title: t("field.worsening"), value: ({ told }) => told.verdict.worsening, numeric: true, cell: ({ told }) => <Worsening of={told.verdict} /> },
-    { key: "baseline", title: t("field.baseline"), value: ({ told }) => told.verdict.baseline, numeric: true, wide: true, cell: ({ told }) => measured(told.verdict.metric, told.verdict.baseline) },
+    { key: "baseline", title: t("field.base"), value: ({ told }) => told.verdict.baseline, numeric: true, wide: true, cell: ({ told }) => measured(told.verdict.metric, told.verdict.baseline) },
     { key: "candidate", title: t("field.candidate"), value: ({ told }) => told.verdict.candidate, numeric: true, wide: true, cell: ({ told }) => measured(told.verdict.metric, told.verdict.candidate) },
-    { key: "tolerance", title: t("field.tolerance"), value: ({ told }) => told.verdict.tolerance, numeric: true, wide: true, cell: ({ told }) => percent(told.verdict.tolerance, 1, false) },
+    { key: "tolerance", title: t("field.tolerance"), value: ({ told }) => told.verdict.tolerance, numeric: true, wide: true, cell: ({ told }) => tolerance(told.verdict.tolerance) },
     { key: "counts", title: t("gate.counts"), value: ({ told }) => told.counts, cell: ({ told }) => <Counts of={told} /> },
   ];
   return (
@@ -90,7 +90,7 @@ export function Controls({ of }: { of: readonly Cell[] }) {
     { key: "cell", title: t("field.cell"), value: (row) => row.title, heads: true, long: true, cell: (row) => <a href={seriesOf(row)}>{row.title}</a> },
     { key: "control", title: t("gate.controls"), value: (row) => row.control.kind, cell: (row) => <Control of={row} /> },
     { key: "launches", title: t("field.launches"), value: (row) => `${row.baseline_launches} + ${row.candidate_launches} / ${row.planned_launches}` },
-    { key: "warnings", title: t("gate.warnings"), value: warningsOf, long: true, cell: (row) => <span lang="en">{warningsOf(row) || "–"}</span> },
+    { key: "warnings", title: t("field.note"), value: warningsOf, long: true, cell: (row) => <span lang="en">{warningsOf(row) || "–"}</span> },
   ];
   return <Table name="controls" caption={t("gate.controls")} hideCaption rows={of} columns={columns} keyOf={(row) => row.condition_key + row.protocol_key} />;
 }

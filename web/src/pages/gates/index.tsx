@@ -30,9 +30,9 @@ export default function GatesPage() {
 function Gates({ of }: { of: readonly Gate[] }) {
   const columns: Column<Gate>[] = [
     { key: "candidate", title: t("field.candidate"), value: (row) => row.candidate, heads: true, long: true, cell: (row) => <a href={`/gates/${row.id}`}>{row.candidate}</a> },
-    { key: "base", title: t("field.baseline"), value: (row) => row.base },
-    { key: "plan", title: t("field.plan"), value: (row) => row.plan },
     { key: "outcome", title: t("field.outcome"), value: (row) => row.outcome ?? row.state, cell: (row) => <Word of={row} /> },
+    { key: "base", title: t("field.base"), value: (row) => row.base },
+    { key: "plan", title: t("field.plan"), value: (row) => row.plan },
     { key: "asked_by", title: t("field.asked_by"), value: (row) => row.asked_by, wide: true },
     { key: "asked_at", title: t("field.asked_at"), value: (row) => row.asked_at, cell: (row) => <Moment at={row.asked_at} brief /> },
   ];

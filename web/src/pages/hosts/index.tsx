@@ -1,8 +1,8 @@
 // Hosts: who measures, whether they are heard of, and what they hold.
 
-import { useState } from "preact/hooks";
-import { ApiError, type Schemas, post } from "../../api/client";
+import { type Schemas, post } from "../../api/client";
 import { useAnswer } from "../../api/use";
+import { useAct } from "../../parts/act";
 import { Empty, Problem, Shown } from "../../parts/asked";
 import { useEvery } from "../../parts/every";
 import { Heading } from "../../parts/fields";
@@ -19,17 +19,9 @@ const REFRESH_MS = 10_000;
 
 export default function HostsPage() {
   const asked = useAnswer("/api/v1/overview");
-  const [problem, setProblem] = useState<ApiError>();
+  const { act, problem } = useAct<unknown>(asked.again);
   useEvery(REFRESH_MS, asked.again);
-  const order = (name: string, state: RunnerState) => {
-    post("/api/v1/runners/{name}/state", { name }, { state }).then(
-      () => {
-        setProblem(undefined);
-        asked.again();
-      },
-      (error: unknown) => setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))),
-    );
-  };
+  const order = (name: string, state: RunnerState) => act(() => post("/api/v1/runners/{name}/state", { name }, { state }));
   return (
     <>
       <Heading title={t("nav.hosts")} sub={t("hosts.sub")} />
@@ -47,8 +39,6 @@ export default function HostsPage() {
 function Runners({ of, order }: { of: Seen[]; order: (name: string, state: RunnerState) => void }) {
   const columns: Column<Seen>[] = [
     { key: "host", title: t("field.host"), value: ({ runner }) => runner.host, heads: true, cell: ({ runner }) => <a href={address("/runs", { host: runner.host })}>{runner.host}</a> },
-    { key: "runner", title: t("field.runner"), value: ({ runner }) => runner.name },
-    { key: "pool", title: t("field.pool"), value: ({ runner }) => runner.pool },
     {
       key: "state",
       title: t("field.state"),
@@ -61,7 +51,9 @@ function Runners({ of, order }: { of: Seen[]; order: (name: string, state: Runne
       ),
     },
     { key: "seen_at", title: t("field.seen_at"), value: ({ runner }) => runner.seen_at, cell: ({ runner }) => <Moment at={runner.seen_at} brief /> },
-    { key: "cards", title: t("field.cards"), value: ({ runner }) => runner.cards, numeric: true, cell: ({ runner }) => `${runner.chips.join(", ")} × ${runner.cards}` },
+    { key: "cards", title: t("field.cards"), value: ({ runner }) => runner.cards, numeric: true, cell: ({ runner }) => `${runner.cards} × ${runner.chips.join(", ")}` },
+    { key: "pool", title: t("field.pool"), value: ({ runner }) => runner.pool },
+    { key: "runner", title: t("field.runner"), value: ({ runner }) => runner.name },
     { key: "version", title: t("field.version"), value: ({ runner }) => runner.version, wide: true },
     { key: "job", title: t("field.job"), value: ({ runner }) => runner.job_id, cell: ({ runner }) => (runner.job_id ? <code>{runner.job_id.slice(0, 8)}</code> : <span class="muted">{t("hosts.idle")}</span>) },
     { key: "acts", title: t("field.acts"), value: () => null, cell: ({ runner }) => <Acts of={runner} order={order} /> },

@@ -109,7 +109,7 @@ function Measured({ of }: { of: Combo }) {
     <>
       {(of.candidates ?? []).length > 0 && (
         <>
-          {t("attribution.among")} <Names of={of.candidates ?? []} />{" "}
+          {t("attribution.among")} <Names of={of.candidates ?? []} /> ·{" "}
         </>
       )}
       {t("attribution.took")} <Names of={of.at_bad} />{" "}

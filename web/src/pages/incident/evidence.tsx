@@ -3,7 +3,7 @@
 
 import type { Schemas } from "../../api/client";
 import { type Asked, useAnswer } from "../../api/use";
-import { Problem, Shown, Skeleton } from "../../parts/asked";
+import { Shown } from "../../parts/asked";
 import { Differences } from "../../parts/differences";
 import { Facts, Section } from "../../parts/fields";
 import { estimateOf, foremost, type Incident, type IncidentCell } from "../../parts/incidents";
@@ -36,7 +36,7 @@ export function Evidence({ of }: { of: Incident }) {
   if (!cell) return null;
   return (
     <Section title={t("incident.evidence_of", { metric: metricName(cell.metric), cell: cell.title })}>
-      <OfCell key={placeOf(cell)} incident={of} cell={cell} />
+      <OfCell incident={of} cell={cell} />
     </Section>
   );
 }
@@ -49,11 +49,12 @@ function useSide(stack: string, cell: IncidentCell): Asked<Schemas["RunPage"]> {
 function OfCell({ incident, cell }: { incident: Incident; cell: IncidentCell }) {
   const control = useSide(incident.baseline_stack_key, cell);
   const candidate = useSide(incident.candidate_stack_key, cell);
-  const failed = control.problem ? control : candidate.problem ? candidate : undefined;
-  if (failed?.problem) return <Problem error={failed.problem} again={failed.again} />;
-  if (!control.value || !candidate.value) return <Skeleton lines={10} />;
-  const shots = shotsOf([...control.value.runs, ...candidate.value.runs], incident, cell);
-  return <SideBySide shots={shots} cell={cell} />;
+  const value = control.value && candidate.value && [...control.value.runs, ...candidate.value.runs];
+  return (
+    <Shown of={{ ...(control.problem ? control : candidate), loading: control.loading || candidate.loading, value }} lines={10}>
+      {(runs) => <SideBySide shots={shotsOf(runs, incident, cell)} cell={cell} />}
+    </Shown>
+  );
 }
 
 /** Return both sides' runs of a cell in the order measured. */

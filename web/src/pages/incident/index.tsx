@@ -64,7 +64,7 @@ function Whole({ of, again }: { of: Detail; again: () => void }) {
       <Section title={t("attribution.title")}>
         <Attributions of={of.attributions ?? []} incident={incident.id} />
       </Section>
-      <Section title={t("incident.triage")}>
+      <Section title={t("field.triage")}>
         <Triage of={incident} again={again} />
         <Regroup of={incident} />
       </Section>
@@ -79,7 +79,7 @@ function Where({ of }: { of: Incident }) {
   return (
     <Facts
       of={[
-        [t("field.since"), <Moment key="since" at={of.seen_at} />],
+        [t("field.first_seen"), <Moment key="seen" at={of.seen_at} />],
         [t("field.since_stack"), <a key="stack" href={address("/matrix", { stack: of.candidate_stack_key })}>{of.candidate_stack_name}</a>],
         [t("field.baseline"), <a key="base" href={address("/compare", { baseline: of.baseline_stack_key, candidate: of.candidate_stack_key })}>{of.baseline_stack_name}</a>],
         [t("kind.cells"), of.host ? `${count(cellsOf(of))} · ${t("events.is_host", { host: of.host })}` : count(cellsOf(of))],
@@ -96,7 +96,7 @@ function Where({ of }: { of: Incident }) {
           ? ([[t("incident.parts"), <span key="parts" class="tags">{of.merged.map((part) => <a key={part} href={`/incidents/${part}`}><code>{part.slice(0, 8)}</code></a>)}</span>]] as [string, preact.ComponentChildren][])
           : []),
         ...(of.links.length > 0
-          ? ([[t("incident.links"), <span key="links" class="tags">{of.links.map((link) => <a key={link} href={link} target="_blank" rel="noreferrer">{link}</a>)}</span>]] as [string, preact.ComponentChildren][])
+          ? ([[t("field.links"), <span key="links" class="tags">{of.links.map((link) => <a key={link} href={link} target="_blank" rel="noreferrer">{link}</a>)}</span>]] as [string, preact.ComponentChildren][])
           : []),
       ]}
     />

@@ -44,7 +44,7 @@ function AnswerForm({ of, done, said }: Wanted) {
     act(() => post("/api/v1/incidents/{incident_id}/triage", { incident_id: of.id }, order));
   };
   return (
-    <form class="stackform" onSubmit={submit} aria-label={t("incident.triage")}>
+    <form class="stackform" onSubmit={submit} aria-label={t("field.triage")}>
       <label class="choice">
         <span>{t("field.triage")}</span>
         <select name="triage" value={answer} onChange={(event) => setAnswer(event.currentTarget.value as Answer)}>

@@ -1,14 +1,14 @@
 // The heat map, which is a table: a square has a number, its interval, a sign, a word and a colour.
 
-import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { Schemas } from "../../api/client";
 import { heatOf, Outcome, toneOf } from "../../parts/outcome";
 import { useGrowing } from "../../parts/growing";
+import { memo } from "../../parts/memo";
 import { type Column, Save } from "../../parts/table";
 import { address } from "../../route";
 import { measured, metricName } from "../../shown/metric";
-import { interval, percent, worsening } from "../../shown/number";
+import { interval, percent, tolerance, worsening } from "../../shown/number";
 import { t } from "../../words";
 
 type Matrix = Schemas["MatrixRead"];
@@ -53,7 +53,7 @@ export function Heat({ of, rows, byStack }: { of: Matrix; rows: Row[]; byStack: 
               <th scope="col">{t("field.baseline")}</th>
               {places.map((place) => (
                 <th key={place.name} scope="col">
-                  {place.title}
+                  {place.title} <Tolerance of={rows} at={place} />
                 </th>
               ))}
             </tr>
@@ -68,6 +68,13 @@ export function Heat({ of, rows, byStack }: { of: Matrix; rows: Row[]; byStack: 
     </div>
   );
 }
+
+/** What a column's worsenings are held to, where that is one and the same. */
+const Tolerance = memo(function Tolerance({ of, at }: { of: Row[]; at: Place }) {
+  const all = new Set(of.map((row) => at.of(row).verdict?.tolerance).filter((each) => each !== undefined));
+  const [one] = all;
+  return one !== undefined && all.size === 1 ? <span class="muted">{`${t("field.tolerance")} ${tolerance(one)}`}</span> : null;
+});
 
 function metricPlaces(of: Matrix): Place[] {
   return of.metrics.map((metric) => ({
@@ -128,7 +135,7 @@ function HeatSquare({ row, square, verdict }: { row: Row; square: Square | undef
 function told(verdict: Verdict): string {
   const parts = [
     `${measured(verdict.metric, verdict.baseline)} → ${measured(verdict.metric, verdict.candidate)}`,
-    `${t("field.tolerance")} ${percent(verdict.tolerance, 0, false)}`,
+    `${t("field.tolerance")} ${tolerance(verdict.tolerance)}`,
   ];
   if (verdict.smallest_detectable !== null) {
     parts.push(t("verdict.detectable", { effect: percent(verdict.smallest_detectable, 1, false) }));

@@ -6,6 +6,7 @@ import { useAnswer } from "../../api/use";
 import { Empty, Shown } from "../../parts/asked";
 import { Choice, Heading } from "../../parts/fields";
 import { inPrecedence, Outcome } from "../../parts/outcome";
+import { useLast } from "../../parts/store";
 import { changedAddress, go, usePlace } from "../../route";
 import { JUDGED, METRIC_NAMES, metricName } from "../../shown/metric";
 import { count } from "../../shown/number";
@@ -56,6 +57,7 @@ function set(name: string): (value: string) => void {
 
 function Sides({ stacks, matrix, byStack }: { stacks: Stack[]; matrix: Matrix | undefined; byStack: boolean }) {
   const { query } = usePlace();
+  const newest = useLast(query.get("stack") ? undefined : matrix?.stacks[0]?.name);
   const named = stacks.map((each) => [each.key, each.stack.name] as [string, string]);
   const chosen = query.get("stack") ?? "";
   const views: [string, string][] = [
@@ -83,7 +85,7 @@ function Sides({ stacks, matrix, byStack }: { stacks: Stack[]; matrix: Matrix | 
           value={named.find(([key]) => chosen && key.startsWith(chosen))?.[0] ?? ""}
           options={named}
           onChange={set("stack")}
-          any={matrix?.stacks[0] && !chosen ? t("matrix.newest", { name: matrix.stacks[0].name }) : t("matrix.newest_any")}
+          any={newest ? t("matrix.newest", { name: newest }) : t("matrix.newest_any")}
         />
       )}
       <Choice

@@ -195,7 +195,7 @@ function Sessions({ of }: { of: Session[] }) {
       title: t("field.session"),
       value: (row) => row.plan,
       heads: true,
-      cell: (row) => <a href={`/queue/${row.id}`}>{row.plan}</a>,
+      cell: (row) => <a href={`/queue/${row.id}`}>{row.plan} <span class="muted">{row.id.slice(0, 8)}</span></a>,
     },
     { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <State of={row.state} /> },
     {
@@ -227,11 +227,7 @@ function Sessions({ of }: { of: Session[] }) {
 
 function Verdicts({ of }: { of: Session }) {
   if (!of.told) {
-    return (
-      <span>
-        {t("overview.jobs", { ended: count(of.jobs_ended), jobs: count(of.jobs) })}
-      </span>
-    );
+    return <>{t("overview.jobs", { ended: count(of.jobs_ended), jobs: count(of.jobs) })}</>;
   }
   if (of.told.cells === 0) return <span class="muted">{t("overview.no_candidates")}</span>;
   return (
@@ -306,20 +302,22 @@ function Channels({ of }: { of: Overview }) {
 }
 
 function Totals({ of }: { of: Overview }) {
-  const shown: [string, number, string?][] = [
+  const shown: [string, number, string][] = [
     ...Object.entries(of.totals.runs).map(
-      ([state, number]) => [`${t("kind.runs")} · ${member("state", state)}`, number, address("/runs", { state })] as [string, number, string],
+      ([state, number]): [string, number, string] => [`${t("kind.runs")} · ${member("state", state)}`, number, address("/runs", { state })],
     ),
     [t("kind.sessions"), of.totals.sessions, "/queue"],
-    [t("kind.stacks"), of.totals.stacks],
-    [t("kind.conditions"), of.totals.conditions],
+    [t("kind.stacks"), of.totals.stacks, "/compat"],
+    [t("kind.conditions"), of.totals.conditions, "/matrix"],
   ];
   return (
     <dl class="totals">
       {shown.map(([name, number, to]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{to ? <a href={to}>{count(number)}</a> : count(number)}</dd>
+          <dd>
+            <a href={to}>{count(number)}</a>
+          </dd>
         </div>
       ))}
     </dl>

@@ -110,9 +110,7 @@ function Card({ of }: { of: Session }) {
         {t("overview.jobs", { ended: count(ended), jobs: count(jobs) })}
         {of.host && <> · {of.host}</>} · {of.pool} · <Moment at={of.created_at} brief />
       </p>
-      <p class="now" lang="en">
-        {now}
-      </p>
+      <p class="now">{now}</p>
     </>
   );
 }

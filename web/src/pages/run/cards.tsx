@@ -1,9 +1,10 @@
 // The cards beside the load: every sample of one repeat, all quantities on one time axis.
 
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, type Schemas, send } from "../../api/client";
-import { Problem, Skeleton } from "../../parts/asked";
+import { type ApiError, type Schemas, send } from "../../api/client";
+import { known } from "../../api/use";
 import { waitedFor } from "../../api/waited";
+import { Shown } from "../../parts/asked";
 import { Choice, More } from "../../parts/fields";
 import { type Dot, type Line, Lines } from "../../parts/lines";
 import { type Column, Table } from "../../parts/table";
@@ -41,24 +42,36 @@ export function Cards({ of }: { of: readonly Artefact[] }) {
           />
         </div>
       )}
-      <Sampled key={chosen.digest} digest={chosen.digest} />
+      <Sampled digest={chosen.digest} />
     </>
   );
 }
 
+interface Fetched {
+  digest: string;
+  text?: string;
+  problem?: ApiError;
+}
+
 function Sampled({ digest }: { digest: string }) {
-  const [text, setText] = useState<string>();
-  const [problem, setProblem] = useState<ApiError>();
+  const [fetched, setFetched] = useState<Fetched>();
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
-    setProblem(undefined);
+    setFetched(undefined);
     waitedFor(send(`/api/v1/artefacts/${digest}`, { signal: stop.signal }).then((response) => response.text()))
-      .then(setText, (error: unknown) => !stop.signal.aborted && setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))));
+      .then((text) => setFetched({ digest, text }), (error: unknown) => !stop.signal.aborted && setFetched({ digest, problem: known(error) }));
     return () => stop.abort();
   }, [digest, turn]);
-  if (problem) return <Problem error={problem} again={() => setTurn(turn + 1)} />;
-  if (text === undefined) return <Skeleton lines={12} />;
+  const told = fetched?.digest === digest ? fetched : undefined;
+  return (
+    <Shown of={{ value: told?.text, problem: told?.problem, loading: !told, again: () => setTurn(turn + 1) }} lines={12}>
+      {(text) => <Drawn text={text} />}
+    </Shown>
+  );
+}
+
+function Drawn({ text }: { text: string }) {
   const rows = text.trimEnd().split("\n").map((line) => line.split(","));
   const names = rows.shift() ?? [];
   const drawn = SHOWN.map(([name, unit, word]) => ({ name, unit, word, lines: linesOf(rows, names.indexOf(name), names) })).filter(({ lines }) => lines.length > 0);

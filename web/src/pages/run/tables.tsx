@@ -7,7 +7,7 @@ import { Facts, Key, More } from "../../parts/fields";
 import { State } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
 import { measured, metricName } from "../../shown/metric";
-import { significant, value as shown } from "../../shown/number";
+import { value as shown } from "../../shown/number";
 import { member, t } from "../../words";
 
 type Detail = Schemas["RunDetail"];
@@ -84,14 +84,14 @@ export function Components({ of, observed, drift }: ComponentsWanted) {
   }));
   const columns: Column<Pinned>[] = [
     { key: "component", title: t("field.component"), value: (row) => row.name, heads: true },
-    { key: "layer", title: t("field.layer"), value: (row) => row.layer, cell: (row) => member("layer", row.layer) },
+    { key: "layer", title: t("field.layer"), value: (row) => row.layer, cell: (row) => member("layer", row.layer), wide: true },
     { key: "declared", title: t("field.declared"), value: (row) => row.version, cell: (row) => <code>{row.version}</code> },
     { key: "observed", title: t("field.observed"), value: (row) => row.observed, cell: (row) => (row.observed ? <code>{row.observed}</code> : <span class="muted">{t("run.not_looked")}</span>) },
     {
       key: "drift",
       title: t("field.note"),
       value: (row) => row.drifted,
-      cell: (row) => (row.drifted ? <State of="drifted" /> : row.recorded ? <span class="muted">{t("stack.recorded")}</span> : ""),
+      cell: (row) => (row.drifted ? <State of="drifted" /> : row.recorded && <span class="muted">{t("stack.recorded")}</span>),
     },
     { key: "scope", title: t("field.scope"), value: (row) => row.scope, cell: (row) => member("scope", row.scope), wide: true },
   ];
@@ -103,7 +103,7 @@ export function Settled({ of }: { of: Detail["resolution"] }) {
   if (rows.length === 0) return <p class="muted">{t("run.nothing_settled")}</p>;
   const columns: Column<(typeof rows)[number]>[] = [
     { key: "fact", title: t("field.fact"), value: ([name]) => name, heads: true, cell: ([name]) => <code>{name}</code> },
-    { key: "value", title: t("field.value"), value: ([, fact]) => fact, long: true, cell: ([, fact]) => <code>{typeof fact === "number" && !Number.isInteger(fact) ? significant(fact, 6) : String(fact)}</code> },
+    { key: "value", title: t("field.value"), value: ([, fact]) => fact, long: true, cell: ([, fact]) => <code>{String(typeof fact === "number" && !Number.isInteger(fact) ? Number(fact.toPrecision(6)) : fact)}</code> },
   ];
   return <Table name="settled" caption={t("run.settled")} hideCaption rows={rows} columns={columns} keyOf={([name]) => name} most={40} />;
 }
@@ -124,7 +124,7 @@ export function Preflight({ of }: { of: readonly Layer[] }) {
         </span>
       ),
     },
-    { key: "seconds", title: t("field.seconds"), value: (row) => row.seconds, numeric: true, cell: (row) => shown("s", row.seconds ?? 0, 3) },
+    { key: "seconds", title: t("field.seconds"), value: (row) => row.seconds, numeric: true, cell: (row) => shown("s", row.seconds, 3) },
   ];
   return <Table name="preflight" caption={t("run.preflight")} hideCaption rows={of} columns={columns} keyOf={(row) => row.layer} />;
 }

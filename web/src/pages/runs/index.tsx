@@ -68,9 +68,9 @@ function Runs({ of }: { of: Schemas["RunPage"] }) {
       long: true,
       cell: (row) => <a href={`/runs/${row.id}`}>{row.title}</a>,
     },
+    { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <Marks of={row} /> },
     { key: "stack", title: t("field.stack"), value: (row) => row.stack_name },
     { key: "host", title: t("field.host"), value: (row) => row.host },
-    { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <Marks of={row} /> },
     ...JUDGED.map(
       (metric): Column<Run> => ({
         key: metric,

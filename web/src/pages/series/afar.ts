@@ -19,21 +19,23 @@ export function drawFromAfar(on: Canvas, dots: Dots, [from, to]: [number, number
   const side = 2 * on.ratio;
   const columns = Math.ceil(on.width / side) + 1;
   const rows = Math.ceil(on.height / side) + 1;
-  for (const [host, ink] of inks.entries()) {
-    const seen = new Uint8Array(columns * rows);
-    const lowest = new Float64Array(columns).fill(Infinity);
-    const highest = new Float64Array(columns).fill(-Infinity);
-    for (let place = from; place <= to; place += 1) {
-      const median = dots.median[place] ?? NaN;
-      if (Number.isNaN(median) || (dots.host[place] ?? 0) % 4 !== host) continue;
-      const column = Math.floor((x(place) - on.left) / side);
-      const row = Math.floor((y(median) - on.top) / side);
-      if (column < 0 || column >= columns) continue;
-      if (row >= 0 && row < rows) seen[column * rows + row] = 1;
-      lowest[column] = Math.min(lowest[column] ?? Infinity, dots.min[place] ?? median);
-      highest[column] = Math.max(highest[column] ?? -Infinity, dots.max[place] ?? median);
-    }
-    on.ctx.fillStyle = ink;
+  const hosts = inks.map(() => ({
+    seen: new Uint8Array(columns * rows),
+    lowest: new Float64Array(columns).fill(Infinity),
+    highest: new Float64Array(columns).fill(-Infinity),
+  }));
+  for (let place = from; place <= to; place += 1) {
+    const median = dots.median[place] ?? NaN;
+    const host = hosts[(dots.host[place] ?? 0) % hosts.length];
+    const column = Math.floor((x(place) - on.left) / side);
+    if (Number.isNaN(median) || !host || column < 0 || column >= columns) continue;
+    const row = Math.floor((y(median) - on.top) / side);
+    if (row >= 0 && row < rows) host.seen[column * rows + row] = 1;
+    host.lowest[column] = Math.min(host.lowest[column] ?? Infinity, dots.min[place] ?? median);
+    host.highest[column] = Math.max(host.highest[column] ?? -Infinity, dots.max[place] ?? median);
+  }
+  for (const [place, { seen, lowest, highest }] of hosts.entries()) {
+    on.ctx.fillStyle = inks[place] ?? "";
     fillSpreads(on, side, lowest, highest, y);
     fillSeen(on, side, seen, rows);
   }

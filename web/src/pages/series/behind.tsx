@@ -1,10 +1,10 @@
 // The tables behind the chart of a series: what changed between stacks, and every run.
 
-import { memo } from "preact/compat";
+import { memo } from "../../parts/memo";
 import { Direction, State } from "../../parts/outcome";
 import { type Column, Table } from "../../parts/table";
-import { measured } from "../../shown/metric";
-import { percent } from "../../shown/number";
+import { measured, unitOf } from "../../shown/metric";
+import { percent, together } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { member, t } from "../../words";
 import type { Series } from "./dots";
@@ -33,7 +33,8 @@ export const ChangePoints = memo(function ChangePoints({ of }: { of: Series }) {
       heads: true,
       cell: (row) => (
         <a href={`/events/${row.event_id}`}>
-          <Direction of={row.direction} /> {percent(row.change)}
+          <Direction of={row.direction} />
+          {percent(row.change)}
         </a>
       ),
     },
@@ -42,7 +43,7 @@ export const ChangePoints = memo(function ChangePoints({ of }: { of: Series }) {
       key: "run",
       title: t("series.first_run"),
       value: (row) => row.run_id,
-      cell: (row) => (row.run_id ? <a href={`/runs/${row.run_id}`}>{row.run_id.slice(0, 8)}</a> : null),
+      cell: (row) => row.run_id && <a href={`/runs/${row.run_id}`}>{row.run_id.slice(0, 8)}</a>,
     },
     { key: "seen_at", title: t("field.first_seen"), value: (row) => row.seen_at, cell: (row) => <Moment at={row.seen_at} brief /> },
   ];
@@ -104,8 +105,6 @@ export const Points = memo(function Points({ of, metric, picked }: { of: Series;
       ),
     },
     { key: "run", title: t("field.run"), value: (row) => row.run_id, heads: true, cell: (row) => <a href={`/runs/${row.run_id}`}>{row.run_id.slice(0, 8)}</a> },
-    { key: "stack", title: t("field.stack"), value: stackOf },
-    { key: "host", title: t("field.host"), value: (row) => row.host },
     { key: "median", title: t("field.median"), value: (row) => row.median, numeric: true, cell: (row) => measured(metric, row.median) },
     {
       key: "repeats",
@@ -114,19 +113,27 @@ export const Points = memo(function Points({ of, metric, picked }: { of: Series;
       value: (row) => row.repeats.join(" "),
       numeric: true,
       wide: true,
-      cell: (row) => row.repeats.map((repeat) => measured(metric, repeat)).join(", ") || "–",
+      cell: (row) => repeatsOf(row, metric),
     },
+    { key: "stack", title: t("field.stack"), value: stackOf },
+    { key: "host", title: t("field.host"), value: (row) => row.host },
     { key: "state", title: t("field.state"), value: (row) => row.state, cell: (row) => <Marks of={row} /> },
     { key: "measured_at", title: t("field.measured_at"), value: (row) => row.measured_at, cell: (row) => <Moment at={row.measured_at} brief /> },
   ];
   return <Table name="points" caption={t("series.points")} hideCaption rows={of.points} columns={columns} keyOf={(row) => row.run_id} most={100} />;
 });
 
+function repeatsOf(of: Point, metric: string): string {
+  if (of.repeats.length === 0) return "";
+  const { shown, unit } = together(unitOf(metric), of.median ?? of.repeats[0] ?? 0, of.repeats);
+  return `${shown.join(" · ")} ${unit}`;
+}
+
 function Marks({ of }: { of: Point }) {
   return (
     <span class="tags">
       <State of={of.state} />
-      {of.is_baseline && <span class="tag better">{t("field.baseline")}</span>}
+      {of.is_baseline && <span class="tag better">{t("series.band")}</span>}
       {of.drifted && <State of="drifted" />}
       {of.withdrawn && <State of="withdrawn" />}
       {of.imported && <State of="imported" />}

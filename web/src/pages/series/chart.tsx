@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import type { Incident } from "../../parts/incidents";
 import { scaleOf, tickLabel } from "../../shown/number";
 import { colour, colours } from "../../shell/theme";
 import type { Dots, Outline, Series } from "./dots";
@@ -12,6 +13,7 @@ export interface Drawn {
   series: Series;
   stacks: Series["stacks"] | Outline["stacks"];
   dots: Dots;
+  incidents: readonly Incident[];
   zoom: [number, number] | null;
   picked: string[];
 }
@@ -39,17 +41,23 @@ export function Chart(wanted: Wanted) {
     const made = new uPlot(optionsOf(newest, place.clientWidth), dataOf(wanted.dots), place);
     plot.current = made;
     zoomTo(made, newest.current);
-    const watch = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT }));
+    // Told of its first size as well, with which it is drawn already.
+    const watch = new ResizeObserver(() => place.clientWidth !== made.width && made.setSize({ width: place.clientWidth, height: HEIGHT }));
     watch.observe(place);
     return () => {
       watch.disconnect();
       made.destroy();
     };
   }, [wanted.dots, painted]);
+  // Not when the chart is made, which draws it so.
+  const [zoomed, marked] = [wanted.zoom?.join(), [...wanted.picked, ...wanted.incidents.map(({ id }) => id)].join()];
+  const shown = useRef({ zoomed, marked });
   useEffect(() => {
-    if (plot.current) zoomTo(plot.current, wanted);
-  }, [wanted.zoom?.[0], wanted.zoom?.[1]]);
-  useEffect(() => plot.current?.redraw(false), [wanted.picked.join()]);
+    const before = shown.current;
+    shown.current = { zoomed, marked };
+    if (plot.current && before.zoomed !== zoomed) zoomTo(plot.current, wanted);
+    else if (before.marked !== marked) plot.current?.redraw(false);
+  }, [zoomed, marked]);
   return <div ref={box} class="chart" role="img" aria-label={wanted.label} />;
 }
 

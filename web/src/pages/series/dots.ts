@@ -10,7 +10,7 @@ export type Outline = Schemas["SeriesOutline"];
 export interface Dots {
   length: number;
   run: readonly string[];
-  stack: ArrayLike<number>;
+  stack: readonly number[];
   host: ArrayLike<number>;
   runs: ArrayLike<number>;
   /** Milliseconds since 1970. */

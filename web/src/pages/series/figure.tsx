@@ -2,6 +2,7 @@
 // pointer is, and all that is drawn as a file.
 
 import { useState } from "preact/hooks";
+import type { Incident } from "../../parts/incidents";
 import { type Column, Save } from "../../parts/table";
 import { changedAddress, go } from "../../route";
 import { direction, measured, metricName } from "../../shown/metric";
@@ -17,6 +18,7 @@ interface Wanted {
   hosts: readonly string[];
   /** Null until they are there. */
   dots: Dots | null;
+  incidents: readonly Incident[];
   zoom: [number, number] | null;
   picked: string[];
   pick: (run: string) => void;
@@ -28,7 +30,7 @@ export function Figure(wanted: Wanted) {
   return (
     <figure class="figure">
       <div class="figurehead">
-        <Legend of={series} hosts={wanted.hosts} />
+        <Legend of={series} hosts={wanted.hosts} incidents={wanted.incidents.length > 0} />
         {dots && <Save name="series" columns={saved(wanted, dots)} rows={() => Array.from(dots.run, (_, place) => place)} />}
       </div>
       {dots ? (
@@ -68,7 +70,7 @@ function timeOf(dots: Dots, place: number): string {
 
 const SHAPES = ["●", "■", "▲", "◆"];
 
-function Legend({ of, hosts }: { of: Series; hosts: readonly string[] }) {
+function Legend({ of, hosts, incidents }: { of: Series; hosts: readonly string[]; incidents: boolean }) {
   return (
     <p class="legend muted">
       {hosts.map((host, place) => (
@@ -80,10 +82,13 @@ function Legend({ of, hosts }: { of: Series; hosts: readonly string[] }) {
         </span>
       ))}
       <span class="nowrap"><span aria-hidden="true" class="unjudged">○</span> {t("series.unjudged")}</span>
+      <span class="nowrap"><span aria-hidden="true">│</span> {t("series.stacks")}</span>
+      {of.change_points.length > 0 && <span class="nowrap"><span aria-hidden="true">▲▼</span> {t("series.change")}</span>}
+      {incidents && <span class="nowrap"><span aria-hidden="true">►</span> {t("kind.incident").toLowerCase()}</span>}
       {of.baseline?.level != null && (
         <>
           <span class="nowrap"><span aria-hidden="true" class="swatch band" /> {t("series.band")}</span>
-          <span class="nowrap"><span aria-hidden="true" class="swatch dash" /> {t("field.tolerance")}</span>
+          <span class="nowrap"><span aria-hidden="true" class="swatch dash" /> {t("field.tolerance").toLowerCase()}</span>
         </>
       )}
     </p>

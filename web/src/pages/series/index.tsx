@@ -1,12 +1,16 @@
 // The series: the runs of one cell and metric, in the order in which their stacks were built.
 
 import { useMemo } from "preact/hooks";
+import type { Schemas } from "../../api/client";
 import { type Asked, useAnswer } from "../../api/use";
 import { Empty, Problem, Shown } from "../../parts/asked";
 import { Choice, Heading, Section } from "../../parts/fields";
+import { useDrawn } from "../../parts/growing";
+import { type IncidentCell, Incidents } from "../../parts/incidents";
+import { useLast } from "../../parts/store";
 import { address, changedAddress, go, usePlace } from "../../route";
 import { METRIC_NAMES, measured, metricName } from "../../shown/metric";
-import { count, percent } from "../../shown/number";
+import { count, tolerance } from "../../shown/number";
 import { Moment } from "../../shown/time";
 import { t } from "../../words";
 import { listed } from "../matrix/filters";
@@ -17,6 +21,8 @@ import { PickedRuns, pick, pickedOf } from "./picked";
 
 // As many runs are asked for with every repeat; a longer series is drawn from far away.
 const LIMIT = 500;
+// An incident may list very many cells; the newest are marked.
+const INCIDENTS = 5;
 
 export default function SeriesPage() {
   const { query } = usePlace();
@@ -65,32 +71,47 @@ function Cells() {
   );
 }
 
+function metricOf(query: URLSearchParams): string {
+  return query.get("metric") ?? "output_throughput";
+}
+
 function One({ condition, protocol }: { condition: string; protocol: string }) {
   const { query } = usePlace();
-  const metric = query.get("metric") ?? "output_throughput";
+  const metric = metricOf(query);
   const of = { condition_key: condition, protocol_key: protocol, metric, host: query.get("host") };
   const series = useAnswer("/api/v1/series", {}, {
     ...of,
     channel: query.get("channel"),
     limit: LIMIT,
   });
+  const incidents = useAnswer("/api/v1/incidents", {}, { condition_key: condition, limit: INCIDENTS });
+  const title = useLast(series.value?.title);
   const long = (series.value?.total ?? 0) > LIMIT;
   const outline = useAnswer("/api/v1/series/outline", long ? {} : null, of);
   return (
     <>
-      <Heading title={series.value?.title ?? t("nav.series")} sub={t("series.sub", { metric: metricName(metric) })} />
+      <Heading title={title ?? t("nav.series")} sub={t("series.sub", { metric: metricName(metric) })} />
       <Shown of={series} lines={18}>
-        {(value) => <Whole series={value} outline={long ? outline : undefined} metric={metric} />}
+        {(value) => <Whole series={value} outline={long ? outline : undefined} incidents={incidents} />}
       </Shown>
     </>
   );
 }
 
-/** outline: of a series that is longer than the runs in hand; it is drawn once that is there. */
-function Whole({ series, outline, metric }: { series: Series; outline: Asked<Outline> | undefined; metric: string }) {
+interface Wanted {
+  series: Series;
+  /** Of a series that is longer than the runs in hand; it is drawn once that is there. */
+  outline: Asked<Outline> | undefined;
+  incidents: Asked<Schemas["IncidentPage"]>;
+}
+
+function Whole({ series, outline, incidents }: Wanted) {
   const { query } = usePlace();
   const whole = outline?.value;
   const dots = useMemo(() => (whole ? dotsOfOutline(whole) : dotsOf(series)), [series, whole]);
+  const marked = useMemo(() => (incidents.value?.incidents ?? []).filter((each) => each.cells.some((cell) => isOf(cell, series))), [incidents.value, series]);
+  const ready = !outline?.loading || whole !== undefined;
+  const drawn = useDrawn(ready);
   const picked = query.get("pick") ?? "";
   const zoom = zoomOf(query.get("zoom"), dots.length);
   return (
@@ -98,7 +119,7 @@ function Whole({ series, outline, metric }: { series: Series; outline: Asked<Out
       <form class="filters" aria-label={t("series.choices")} onSubmit={(event) => event.preventDefault()}>
         <Choice
           label={t("field.metric")}
-          value={metric}
+          value={metricOf(query)}
           options={METRIC_NAMES.map((name) => [name, metricName(name)])}
           onChange={(value) => go(changedAddress({ metric: value, zoom: null }))}
         />
@@ -123,32 +144,52 @@ function Whole({ series, outline, metric }: { series: Series; outline: Asked<Out
             series={series}
             stacks={whole?.stacks ?? series.stacks}
             hosts={whole?.hosts ?? series.hosts}
-            dots={outline?.loading && !whole ? null : dots}
+            dots={ready ? dots : null}
+            incidents={marked}
             zoom={zoom}
             picked={pickedOf(picked)}
             pick={(run) => pick(picked, run)}
           />
-          <Baseline of={series} metric={metric} />
+          <Baseline of={series} />
           {series.total > series.points.length && <p class="muted">{t("series.newest", { shown: count(series.points.length), total: count(series.total) })}</p>}
-          {series.change_points.length > 0 && (
-            <Section title={t("series.change_points")}>
-              <ChangePoints of={series} />
+          {drawn && incidents.problem && <Problem error={incidents.problem} again={incidents.again} />}
+          {drawn && marked.length > 0 && (
+            <Section title={t("nav.incidents")}>
+              <Incidents of={marked} brief />
             </Section>
           )}
-          <Section title={t("series.changes")}>
-            <Changes of={series} />
-          </Section>
-          <Section title={t("series.points")}>
-            <Points of={series} metric={metric} picked={picked} />
-          </Section>
+          {drawn && <Behind of={series} picked={picked} />}
         </>
       )}
     </>
   );
 }
 
-function Baseline({ of, metric }: { of: Series; metric: string }) {
-  const band = of.baseline;
+function isOf(cell: IncidentCell, { condition_key, protocol_key, metric }: Series): boolean {
+  return cell.condition_key === condition_key && cell.protocol_key === protocol_key && cell.metric === metric;
+}
+
+/** The tables, which are drawn after the chart and not before it. */
+function Behind({ of, picked }: { of: Series; picked: string }) {
+  return (
+    <>
+      {of.change_points.length > 0 && (
+        <Section title={t("series.change_points")}>
+          <ChangePoints of={of} />
+        </Section>
+      )}
+      <Section title={t("series.changes")}>
+        <Changes of={of} />
+      </Section>
+      <Section title={t("series.points")}>
+        <Points of={of} metric={of.metric} picked={picked} />
+      </Section>
+    </>
+  );
+}
+
+function Baseline({ of }: { of: Series }) {
+  const { baseline: band, metric } = of;
   if (!band) {
     return (
       <Empty command={'kunline baseline pin STACK --why "first"'}>
@@ -164,7 +205,7 @@ function Baseline({ of, metric }: { of: Series; metric: string }) {
         low: measured(metric, band.low),
         high: measured(metric, band.high),
         runs: count(band.runs),
-        tolerance: percent(of.tolerance, 0, false),
+        tolerance: tolerance(of.tolerance),
       })}{" "}
       <span class="muted">
         {t("series.pinned_by", { who: band.pinned_by, why: band.why })} <Moment at={band.pinned_at} brief />

@@ -53,6 +53,7 @@ export function drawBack(plot: uPlot, drawn: Drawn): void {
   drawBand(plot, drawn);
   drawStacks(plot, drawn);
   drawChangePoints(plot, drawn);
+  drawIncidents(plot, drawn);
   ctx.restore();
 }
 
@@ -95,46 +96,67 @@ function drawStacks(plot: uPlot, drawn: Drawn): void {
   ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
+  ctx.strokeStyle = ctx.fillStyle = colour("--muted");
+  ctx.lineWidth = devicePixelRatio;
   let free = bbox.left;
   for (const [place, name] of begins) {
     const x = Math.max(plot.valToPos(place - 0.5, "x", true), bbox.left);
-    ctx.strokeStyle = colour("--muted");
     ctx.globalAlpha = 0.55;
-    ctx.lineWidth = devicePixelRatio;
     ctx.beginPath();
     ctx.moveTo(x, bbox.top - 8 * devicePixelRatio);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     ctx.globalAlpha = 1;
-    const start = x + 4 * devicePixelRatio;
-    if (begins.length > LABELS_MAX * 3 || start < free) continue;
-    ctx.fillStyle = colour("--muted");
+    if (begins.length > LABELS_MAX * 3) continue;
+    // The last name stands before its line where there is no room behind it.
+    const { width } = ctx.measureText(name);
+    const start = Math.min(x + 4 * devicePixelRatio, bbox.left + bbox.width - width);
+    if (start < free) continue;
     ctx.fillText(name, start, bbox.top - 10 * devicePixelRatio);
-    free = start + ctx.measureText(name).width + 10 * devicePixelRatio;
+    free = start + width + 10 * devicePixelRatio;
   }
 }
 
 /** Draw where the screen saw the level change: a line, and at its foot which way. */
-function drawChangePoints(plot: uPlot, drawn: Drawn): void {
+function drawChangePoints(plot: uPlot, { dots, series }: Drawn): void {
   const { ctx, bbox } = plot;
   const foot = bbox.top + bbox.height;
   ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textBaseline = "bottom";
   ctx.textAlign = "left";
-  for (const change of drawn.series.change_points) {
-    const place = drawn.dots.run.indexOf(change.run_id ?? "");
-    if (place < 0) continue;
-    const x = plot.valToPos(place - 0.5, "x", true);
-    const ink = colour(change.direction === "worse" ? "--worse" : "--better");
-    ctx.strokeStyle = ink;
-    ctx.fillStyle = ink;
-    ctx.lineWidth = 2 * devicePixelRatio;
+  for (const { run_id, direction } of series.change_points) {
+    const x = lineBefore(plot, dots.run.indexOf(run_id ?? ""), direction);
+    if (x !== null) ctx.fillText(direction === "worse" ? "▲" : "▼", x + 3 * devicePixelRatio, foot - 2 * devicePixelRatio);
+  }
+}
+
+/** Draw since which stack an incident is: a line with a pennant. */
+function drawIncidents(plot: uPlot, { dots, stacks, incidents }: Drawn): void {
+  const { ctx, bbox } = plot;
+  const size = 10 * devicePixelRatio;
+  for (const { candidate_stack_key, direction } of incidents) {
+    const stack = stacks.findIndex(({ key }) => key === candidate_stack_key);
+    const x = lineBefore(plot, dots.stack.indexOf(stack), direction);
+    if (x === null) continue;
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, foot);
-    ctx.stroke();
-    ctx.fillText(change.direction === "worse" ? "▲" : "▼", x + 3 * devicePixelRatio, foot - 2 * devicePixelRatio);
+    ctx.lineTo(x + size, bbox.top + size / 2);
+    ctx.lineTo(x, bbox.top + size);
+    ctx.fill();
   }
+}
+
+/** Draw a line before a run, in the colour of a direction, and return where; null: there is no such run. */
+function lineBefore({ ctx, bbox, valToPos }: uPlot, place: number, direction: "worse" | "better"): number | null {
+  if (place < 0) return null;
+  const x = valToPos(place - 0.5, "x", true);
+  ctx.strokeStyle = ctx.fillStyle = colour(direction === "worse" ? "--worse" : "--better");
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  return x;
 }
 
 /** Draw the runs: each repeat small, the median large, by host in another shape and colour. */

@@ -1,13 +1,14 @@
 // A session: its jobs in order, live while they run; to be cancelled, and then its verdicts.
 
 import { useRef, useState } from "preact/hooks";
-import { ApiError, type Schemas, post } from "../../api/client";
+import { type Schemas, post } from "../../api/client";
 import { type Live, useSession } from "../../api/live";
 import { useAnswer } from "../../api/use";
+import { useAct } from "../../parts/act";
 import { Problem, Shown } from "../../parts/asked";
 import { Facts, Heading, Key, Section } from "../../parts/fields";
 import { State } from "../../parts/outcome";
-import { Bar, progressOf } from "../../parts/progress";
+import { Bar, progressOf, workOf } from "../../parts/progress";
 import { type Column, Table } from "../../parts/table";
 import { address } from "../../route";
 import { count } from "../../shown/number";
@@ -56,13 +57,13 @@ function Whole({ of }: { of: Session }) {
           [t("field.host"), of.host ?? "–"],
           [t("field.created_at"), <Moment at={of.created_at} />],
           [t("field.finished_at"), <Moment at={of.finished_at} />],
-          [t("field.baseline"), of.baseline_stack_key ? <Key of={of.baseline_stack_key} /> : t("session.pinned")],
+          [t("field.baseline"), <Baseline of={of} />],
         ]}
       />
       <Bar fraction={fraction} label={t("queue.progress", { plan: of.plan })} />
       <p class="muted" role="status">
         {t("overview.jobs", { ended: count(ended), jobs: count(jobs) })}
-        {now && <span lang="en"> · {now}</span>}
+        {now && ` · ${now}`}
       </p>
       <Section title={t("session.jobs")}>
         <Jobs of={of.jobs} />
@@ -74,18 +75,21 @@ function Whole({ of }: { of: Session }) {
   );
 }
 
+function Baseline({ of }: { of: Session }) {
+  const key = of.baseline_stack_key;
+  if (!key) return <>{t("session.pinned")}</>;
+  const name = of.jobs.find((job) => job.stack_key === key)?.stack_name;
+  return <a href={address("/matrix", { stack: key })}>{name ?? <Key of={key} />}</a>;
+}
+
 function LiveWord({ of }: { of: Live }) {
   return <span class={`live ${of}`}>{t(`live.${of}`)}</span>;
 }
 
 function Cancel({ id, again }: { id: string; again: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [problem, setProblem] = useState<ApiError>();
-  const cancel = () => {
-    post("/api/v1/sessions/{session_id}/cancel", { session_id: id }).then(again, (error: unknown) =>
-      setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))),
-    );
-  };
+  const { act, problem } = useAct<unknown>(again);
+  const cancel = () => act(() => post("/api/v1/sessions/{session_id}/cancel", { session_id: id }));
   return (
     <>
       {problem && <Problem error={problem} />}
@@ -114,13 +118,12 @@ function Jobs({ of }: { of: readonly Job[] }) {
     { key: "cells", title: t("kind.cells"), value: (row) => row.cells_reported, numeric: true, cell: (row) => `${count(row.cells_reported)} / ${count(row.cells)}` },
     { key: "runner", title: t("field.runner"), value: (row) => row.runner },
     { key: "attempt", title: t("field.attempt"), value: (row) => row.attempt, numeric: true, wide: true },
-    { key: "now", title: t("field.seen"), value: (row) => seen(row), long: true, cell: (row) => <span lang="en">{seen(row)}</span> },
+    { key: "now", title: t("field.seen"), value: seen, long: true },
   ];
   return <Table name="jobs" caption={t("session.jobs")} hideCaption rows={of} columns={columns} keyOf={(row) => row.id} most={200} />;
 }
 
 function seen(job: Job): string {
   if (job.broken) return `${member("layer", job.broken.layer)}: ${job.broken.finding}`;
-  if (job.state !== "claimed" || !job.progress) return "";
-  return `${member("phase", job.progress.phase)} ${job.progress.text ?? ""}`;
+  return job.state === "claimed" && job.progress ? workOf(job.progress) : "";
 }

@@ -1,10 +1,10 @@
 // May I move from one stack to another? The question is the address, so that it can be sent.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, type Schemas, post, token } from "../../api/client";
-import { useAnswer } from "../../api/use";
+import { type ApiError, type Schemas, post, token } from "../../api/client";
+import { known, useAnswer } from "../../api/use";
 import { waitedFor } from "../../api/waited";
-import { Problem, Skeleton } from "../../parts/asked";
+import { Shown } from "../../parts/asked";
 import { Heading } from "../../parts/fields";
 import { address, go, usePlace } from "../../route";
 import { t } from "../../words";
@@ -58,27 +58,35 @@ export default function UpgradePage() {
   );
 }
 
+interface Answered {
+  to: string;
+  advice?: Advice;
+  problem?: ApiError;
+}
+
 function Asking({ body, counts }: { body: string; counts: { current: boolean } }) {
-  const [advice, setAdvice] = useState<Advice>();
-  const [problem, setProblem] = useState<ApiError>();
+  const [answered, setAnswered] = useState<Answered>();
   const [turn, setTurn] = useState(0);
   const secret = token.use();
   useEffect(() => {
     let listening = true;
     const keep = counts.current;
     counts.current = false;
-    setAdvice(undefined);
-    setProblem(undefined);
+    setAnswered(undefined);
     waitedFor(post("/api/v1/compat/check", {}, { ...(JSON.parse(body) as object), keep })).then(
-      (found) => listening && setAdvice(found),
-      (error: unknown) => listening && setProblem(error instanceof ApiError ? error : new ApiError(0, "", String(error))),
+      (advice) => listening && setAnswered({ to: body, advice }),
+      (error: unknown) => listening && setAnswered({ to: body, problem: known(error) }),
     );
     return () => {
       listening = false;
     };
   }, [body, secret, turn]);
-  if (problem) return <Problem error={problem} again={() => setTurn((before) => before + 1)} />;
-  return advice ? <Told of={advice} /> : <Skeleton lines={10} />;
+  const told = answered?.to === body ? answered : undefined;
+  return (
+    <Shown of={{ value: told?.advice, problem: told?.problem, loading: !told, again: () => setTurn((before) => before + 1) }} lines={10}>
+      {(advice) => <Told of={advice} />}
+    </Shown>
+  );
 }
 
 function Form({ of, submit }: { of: URLSearchParams; submit: (event: SubmitEvent) => void }) {
@@ -103,7 +111,7 @@ function Form({ of, submit }: { of: URLSearchParams; submit: (event: SubmitEvent
       ))}
       <label class="choice grow">
         <span>{t("upgrade.set")}</span>
-        <input name="set" placeholder="name=version" defaultValue={given("set")} />
+        <input name="set" placeholder="torch=2.10.0" defaultValue={given("set")} />
       </label>
       <label class="choice">
         <span>{t("field.model")}</span>

@@ -26,7 +26,7 @@ export function Told({ of }: { of: Advice }) {
           <span aria-hidden="true">{SIGNS[of.answer] ?? ""} </span>
           {member("advice", of.answer)}
         </span>{" "}
-        <span>{of.said[language.get()]}</span>
+        <span>{of.said[language.get()].replace(/^[^:：]*[:：] ?/, "")}</span>
       </p>
       <Known of={of} />
       {of.command && (
