@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from service.formats.chosen_stacks import chosen
 from service.formats.identities import BuildOrder
 from service.formats.matrix_files import read_matrix
 from tests.e2e.production import ROOT, Stage
-from tests.hosts.p800.host import EmulatedHost
+from tests.e2e.slowed import sooner_path
+from tests.hosts.p800.host import EmulatedHost, emulated_host
 from tests.integration.databases import free_port, redis_program, wait_for_port
 
 REAL = "cpu-sglang-0.5.23"
@@ -27,6 +29,12 @@ def real_python(matrix: Path) -> Path:
     recipe = Recipe(stack.lock.content, stack.build.torch, stack.build.platform)
     cache = Settings().cache_dir
     return build(recipe, cache=cache, variables=os.environ, progress=lambda *_: None).python
+
+
+def serving_host(folder: Path, *, cards: int, faults: Iterable[str] = ()) -> EmulatedHost:
+    """Make an emulated host behind which real SGLang serves on this machine's CPU."""
+    python, beside = real_python(ROOT / "matrix"), sooner_path(folder)
+    return emulated_host(folder, cards=cards, faults=faults, real_python=python, beside=beside)
 
 
 class Site(Stage):

@@ -82,19 +82,29 @@ def register():
     target = "sglang.srt.model_executor.model_runner.ModelRunner.forward"
     HookRegistry.register(target, slower, HookType.AROUND)
 """
-# SGLang's processes begin as copies of the first instead of importing torch once more, each alone.
+# SGLang's processes begin as copies of the first instead of importing torch once more, each alone,
+# and a sign to end is seen at once instead of within five seconds.
 SOONER = """\
+import asyncio
 import multiprocessing
 from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
 
-def sooner(*_, **__):
+def copied(*_, **__):
     multiprocessing.set_start_method("fork", force=True)
+
+
+async def seen(watched, manager):
+    while not manager.gracefully_exit:
+        await asyncio.sleep(0.1)
+    await watched(manager)
 
 
 def register():
     target = "sglang.srt.entrypoints.engine._set_envs_and_config"
-    HookRegistry.register(target, sooner, HookType.AFTER)
+    HookRegistry.register(target, copied, HookType.AFTER)
+    target = "sglang.srt.managers.tokenizer_manager.TokenizerManager.sigterm_watchdog"
+    HookRegistry.register(target, seen, HookType.AROUND)
 """
 
 
@@ -104,13 +114,20 @@ def slowed_path(folder: Path, *, by: float) -> Path:
 
 
 def sooner_path(folder: Path) -> Path:
-    """Write a plugin that lets a server come up sooner, and serve as ever, into a folder."""
+    """Write a plugin that lets a server come up and end sooner and serve as ever, into a folder."""
     return _plugin(folder, "kunline_sooner", SOONER)
+
+
+def sooner_stack(root: Path, name: str) -> None:
+    """Let the servers of a stack of a matrix come up and end sooner, and serve as ever."""
+    file = root / "stacks" / f"{name}.yaml"
+    found = f'environment: {{PYTHONPATH: "{sooner_path(root.parent)}"}}'
+    file.write_text(file.read_text("utf-8").replace("environment: {}", found), "utf-8")
 
 
 def _plugin(folder: Path, name: str, text: str) -> Path:
     told = folder / name / f"{name}-0.1.dist-info"
-    told.mkdir(parents=True)
+    told.mkdir(parents=True, exist_ok=True)
     (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n", "utf-8")
     points = f"[sglang.srt.plugins]\n{name} = {name}:register\n"
     (told / "entry_points.txt").write_text(points, "utf-8")

@@ -13,7 +13,7 @@ import pytest
 from runners.stacks.measured import measured_versions
 from tests.e2e.p800_site import real_python
 from tests.e2e.production import ROOT, Stage, service_client
-from tests.e2e.slowed import COMPONENT, slowed_wheel
+from tests.e2e.slowed import COMPONENT, slowed_wheel, sooner_path
 from tests.integration.databases import free_port
 
 pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1800)]
@@ -42,7 +42,7 @@ name: brief
 load: closed
 input_tokens: 64
 output_tokens: 16
-prompts: 12
+prompts: 8
 repeat_s: 2
 """
 # The baseline's environment as a host's own, into which nobody installs anything: the wheel is laid
@@ -56,6 +56,8 @@ components:
   - {{name: torch, version: 2.13.0+cpu, layer: packages, scope: process}}
   - {{name: sglang, version: 0.5.23, layer: server, scope: process}}
   - {{name: {plugin}, version: "{version}", layer: plugin, scope: process}}
+server:
+  environment: {{PYTHONPATH: "{path}"}}
 verified:
   state: verified
   note: The environment of cpu-sglang-0.5.23, as it lies on this machine.
@@ -68,7 +70,7 @@ def test_a_slowed_plugin_is_regressed_locally_and_when_the_service_is_asked(
 ) -> None:
     python = real_python(ROOT / "matrix")
     before = measured_versions(python)
-    matrix = _matrix(tmp_path / "matrix", python, before[COMPONENT])
+    matrix = _matrix(tmp_path, python, before[COMPONENT])
     (tmp_path / "pr-tiny.yaml").write_text(PLAN)
     # A pass is a part of a token's time: this slows tokens by a half at least, on a busy machine.
     slowed_wheel(tmp_path, by=3.0)
@@ -91,11 +93,13 @@ def test_a_slowed_plugin_is_regressed_locally_and_when_the_service_is_asked(
 
 def _matrix(folder: Path, python: Path, version: str) -> Path:
     """Write a matrix with one more stack: what lies on this machine already."""
-    shutil.copytree(ROOT / "matrix", folder)
-    text = STACK.format(name=ON_HOST, python=python, plugin=COMPONENT, version=version)
-    (folder / "stacks" / f"{ON_HOST}.yaml").write_text(text)
-    (folder / "workloads" / "brief.yaml").write_text(WORKLOAD)
-    return folder
+    root, path = folder / "matrix", sooner_path(folder)
+    shutil.copytree(ROOT / "matrix", root)
+    named = {"name": ON_HOST, "plugin": COMPONENT, "version": version}
+    text = STACK.format(python=python, path=path, **named)
+    (root / "stacks" / f"{ON_HOST}.yaml").write_text(text)
+    (root / "workloads" / "brief.yaml").write_text(WORKLOAD)
+    return root
 
 
 def _is_regressed(answer: dict[str, Any]) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.p800_site import Site, real_python
-from tests.e2e.production import ROOT, service_client
-from tests.hosts.p800.host import emulated_host
+from tests.e2e.p800_site import Site, serving_host
+from tests.e2e.production import service_client
 from tests.hosts.p800.shrunk import shrunk_matrix
 
 pytestmark = [pytest.mark.sglang, pytest.mark.redis, pytest.mark.timeout(1800)]
@@ -24,12 +23,7 @@ CELLS = {"p800-single": 13, "p800-multi": 6}
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    host = emulated_host(
-        tmp_path / "host",
-        cards=4,
-        faults=["other-order"],
-        real_python=real_python(ROOT / "matrix"),
-    )
+    host = serving_host(tmp_path / "host", cards=4, faults=["other-order"])
     found = Site(tmp_path, host)
     try:
         found.open({"one": 2, "other": 2})

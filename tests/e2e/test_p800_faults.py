@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from runners.cards import held_cards
 from runners.devices.device import Card
 from service.cli.main import main
-from tests.e2e.p800_site import Site, real_python
-from tests.e2e.production import ROOT, service_client
+from tests.e2e.p800_site import Site, serving_host
+from tests.e2e.production import service_client
 from tests.hosts.p800.host import HERE, EmulatedHost, emulated_host
 from tests.hosts.p800.shrunk import shrunk_matrix
 from tests.stand_in_engine import stand_in_engine
@@ -174,7 +174,7 @@ SERVER_FAULTS = [
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("p800")
-    host = emulated_host(folder / "host", cards=1, real_python=real_python(ROOT / "matrix"))
+    host = serving_host(folder / "host", cards=1)
     found = Site(folder, host)
     try:
         found.open({"one": 1})
@@ -195,7 +195,7 @@ def test_a_fault_of_a_server_is_a_result_and_nothing_is_left_of_it(
     fault: str, layer: str, finding: str, remedy: str, site: Site, tmp_path: Path
 ) -> None:
     folder = site.host.folder
-    emulated_host(folder, cards=1, faults=[fault], real_python=real_python(ROOT / "matrix"))
+    serving_host(folder, cards=1, faults=[fault])
     matrix = shrunk_matrix(tmp_path / "matrix", ["p800-single"], tp=1)
 
     running = site.run("p800-single", matrix)

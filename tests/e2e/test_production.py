@@ -18,7 +18,8 @@ import pytest
 
 from service.client import Client, ServiceAwayError
 from service.formats.sessions import JobRead, SessionRead
-from tests.e2e.production import Stage, gone, service_client, wait_until
+from tests.e2e.production import ROOT, Stage, gone, service_client, wait_until
+from tests.e2e.slowed import sooner_stack
 from tests.integration.databases import (
     NOBODY,
     free_port,
@@ -40,13 +41,14 @@ pytestmark = [
 OUTAGE_S = 5.0
 PLAN_LIMIT_S = 1800.0
 LAUNCHES, CELLS, REPEATS = 1, 2, 3
+STACK = "cpu-sglang-0.5.23"
 PLAN = f"""
 name: outages
 pool: local
 cards: {{chip: cpu, model: core, form: shared, occupancy: packed}}
 model: tiny-llama
 client: sglang-0.5.23
-stacks: [cpu-sglang-0.5.23]
+stacks: [{STACK}]
 launches: {LAUNCHES}
 repeats: {REPEATS}
 policy: {{min_repeats: 2}}
@@ -161,7 +163,9 @@ def test_whatever_dies_in_mid_run_the_plan_ends_with_exactly_its_repeats(
 def _submitted(site: Site, folder: Path) -> UUID:
     plan = folder / "outages.yaml"
     plan.write_text(PLAN)
-    matrix = Path(__file__).parents[2] / "matrix"
+    matrix = folder / "matrix"
+    shutil.copytree(ROOT / "matrix", matrix)
+    sooner_stack(matrix, STACK)
     command = ("run", str(plan), "--matrix", str(matrix), "--detach")
     answered = subprocess.run(
         [sys.executable, "-m", "service.cli", *command],

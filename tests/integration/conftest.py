@@ -1,7 +1,9 @@
 """Fixtures of every test on a real database: SQLite in a file, and PostgreSQL."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from sqlalchemy import Engine
@@ -12,7 +14,10 @@ from service.store.database import create_database, reading
 from service.store.events import EventFilter
 from service.usecases.read_events import list_events
 from tests.integration.databases import Cluster, postgres, redis
-from tests.integration.nights import play
+from tests.integration.nights import nights_with_a_step, play
+
+# What is done to a migrated database before a test begins.
+Scene: TypeAlias = Callable[[Engine], object]
 
 BOTH = [
     pytest.param("sqlite", id="sqlite"),
@@ -66,43 +71,76 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     running.drop(name)
 
 
+@pytest.fixture(scope="session")
+def scene_file(
+    migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Scene | None], Path]:
+    """Play each scene once into a SQLite file, of which each test's is a copy."""
+
+    @cache
+    def played(scene: Scene | None) -> Path:
+        if scene is None:
+            return migrated_file
+        path = tmp_path_factory.mktemp("scene") / "scene.db"
+        path.write_bytes(migrated_file.read_bytes())
+        play(f"sqlite:///{path}", scene)
+        return path
+
+    return played
+
+
+@pytest.fixture(scope="session")
+def scene_template(cluster: Cluster, template: str) -> Callable[[Scene | None], str]:
+    """Play each scene once into a database, of which each test's is a copy."""
+
+    @cache
+    def played(scene: Scene | None) -> str:
+        if scene is None:
+            return template
+        name = cluster.create(template=template)
+        play(cluster.url_of(name), scene)
+        return name
+
+    return played
+
+
 @pytest.fixture(params=BOTH)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Give the URL of a migrated, empty database, on SQLite and on PostgreSQL."""
+    """Give the URL of a migrated database, on SQLite and on PostgreSQL.
+
+    It is empty but for what the scene did that its test is marked with.
+    """
+    marked = request.node.get_closest_marker("scene")
+    scene: Scene | None = marked.kwargs["played"] if marked else None
     if request.param == "sqlite":
-        path: Path = request.getfixturevalue("migrated_file")
+        path: Path = request.getfixturevalue("scene_file")(scene)
         (tmp_path / "kunline.db").write_bytes(path.read_bytes())
         yield f"sqlite:///{tmp_path / 'kunline.db'}"
         return
     running: Cluster = request.getfixturevalue("cluster")
-    name = running.create(template=request.getfixturevalue("template"))
+    name = running.create(template=request.getfixturevalue("scene_template")(scene))
     yield running.url_of(name)
     running.drop(name)
 
 
 @pytest.fixture
 def engine(url: str) -> Iterator[Engine]:
-    """Open a migrated, empty database."""
+    """Open such a database."""
     opened = create_database(url, connections=40)
     yield opened
     opened.dispose()
 
 
 @pytest.fixture(scope="session")
-def history_file(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Play nights with one step in them into a SQLite file, of which each test's is a copy."""
-    path = tmp_path_factory.mktemp("history") / "history.db"
-    path.write_bytes(migrated_file.read_bytes())
-    play(f"sqlite:///{path}")
-    return path
+def history_file(scene_file: Callable[[Scene | None], Path]) -> Path:
+    """Give a SQLite file with nights that have one step in them, of which each test's is a copy."""
+    return scene_file(nights_with_a_step)
 
 
 @pytest.fixture(scope="session")
-def history_template(cluster: Cluster, template: str) -> str:
-    """Play nights with one step in them into a database, of which each test's is a copy."""
-    name = cluster.create(template=template)
-    play(cluster.url_of(name))
-    return name
+def history_template(scene_template: Callable[[Scene | None], str]) -> str:
+    """Give a database with nights that have one step in them, of which each test's is a copy."""
+    return scene_template(nights_with_a_step)
 
 
 @pytest.fixture(params=BOTH)

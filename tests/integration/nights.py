@@ -83,10 +83,15 @@ def step(night: int, cell: int) -> float:
     return 1.08 if night >= STEP and cell < 2 else 1.0
 
 
-def play(url: str) -> None:
-    """Measure nights with one step in them into a migrated database."""
+def nights_with_a_step(engine: Engine) -> None:
+    """Measure nights with one step in them."""
+    do_nights(engine, range(NIGHTS), slower=step)
+
+
+def play(url: str, scene: Callable[[Engine], object]) -> None:
+    """Play a scene into a migrated database."""
     opened = create_database(url, connections=5)
-    do_nights(opened, range(NIGHTS), slower=step)
+    scene(opened)
     with opened.connect() as connection:
         if connection.dialect.name == "sqlite":
             # What is still in the log beside the file would not be copied with it.

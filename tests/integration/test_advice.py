@@ -29,14 +29,7 @@ TOGETHER = {
 }
 
 
-@pytest.fixture
-def http(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
-    with pages(engine, tmp_path) as client:
-        yield client
-
-
-@pytest.fixture
-def measured(engine: Engine) -> Engine:
+def measured(engine: Engine) -> None:
     order = dated(builders.session_order(arms=(OLD, NEW, SLOW) * 3))
     path.do_session(engine, order, scales={SLOW.name: 1.5})
     path.submit(engine, builders.session_order(arms=(WRONG,), baseline=None), "broken")
@@ -45,7 +38,12 @@ def measured(engine: Engine) -> Engine:
     path.tell_launch(engine, told)
     path.finish(engine, job)
     path.submit(engine, builders.session_order(arms=(ORDERED,), baseline=None), "last")
-    return engine
+
+
+@pytest.fixture
+def http(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
+    with pages(engine, tmp_path) as client:
+        yield client
 
 
 def check(http: TestClient, **asked: Any) -> Any:
@@ -67,7 +65,7 @@ def check(http: TestClient, **asked: Any) -> Any:
         ),
     ],
 )
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_an_upgrade_is_answered_from_what_was_measured(
     http: TestClient, to: str, answer: str, sentence: str
 ) -> None:
@@ -76,7 +74,7 @@ def test_an_upgrade_is_answered_from_what_was_measured(
     assert (told["answer"], told["sentence"]) == (answer, sentence)
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_a_cost_is_said_with_its_interval_cell_by_cell(http: TestClient) -> None:
     told = check(http, to_stack=SLOW.name)
 
@@ -88,7 +86,7 @@ def test_a_cost_is_said_with_its_interval_cell_by_cell(http: TestClient) -> None
     assert told["command"] is None
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_what_is_missing_is_measured_by_one_command(http: TestClient) -> None:
     told = check(http, to_stack=ORDERED.name)
 
@@ -99,7 +97,7 @@ def test_what_is_missing_is_measured_by_one_command(http: TestClient) -> None:
     )
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_of_an_unknown_stack_the_nearest_tested_one_is_named(http: TestClient) -> None:
     told = check(http, versions={"torch": "2.10.0"})
 
@@ -111,7 +109,7 @@ def test_of_an_unknown_stack_the_nearest_tested_one_is_named(http: TestClient) -
     assert "--with torch=2.10.0" in told["command"]
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_other_versions_may_name_a_stack_that_was_tested(http: TestClient) -> None:
     told = check(http, versions={"sglang": "0.5.20"})
 
@@ -126,7 +124,7 @@ def test_other_versions_may_name_a_stack_that_was_tested(http: TestClient) -> No
         pytest.param({"model": "other/model"}, 0, id="another model"),
     ],
 )
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_only_cells_that_are_asked_for_count(
     http: TestClient, asked: dict[str, Any], cells: int
 ) -> None:
@@ -145,7 +143,7 @@ def declare(http: TestClient, *constraints: dict[str, Any]) -> Any:
     return answer.json()
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_what_was_never_measured_and_is_declared_against_is_a_no(http: TestClient) -> None:
     declare(http, TOGETHER)
 
@@ -158,7 +156,7 @@ def test_what_was_never_measured_and_is_declared_against_is_a_no(http: TestClien
     assert finding["source"] == TOGETHER["source"]
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_what_works_against_a_declaration_is_a_contradiction(http: TestClient) -> None:
     declare(http, TOGETHER)
 
@@ -168,7 +166,7 @@ def test_what_works_against_a_declaration_is_a_contradiction(http: TestClient) -
     assert [each["contradicted"] for each in told["constraints"]] == [True]
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_a_declaration_is_shown_beside_the_stacks_that_contradict_it(http: TestClient) -> None:
     rule = {"name": "new-torch", "then": {"torch": ">=2.10"}, "source": "notes"}
     declare(http, rule)
@@ -204,7 +202,7 @@ def acts(engine: Engine) -> list[tuple[str, str, str]]:
     return [(each.act.value, each.actor, each.reason) for each in found]
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 @pytest.mark.parametrize(
     ("asked", "status"),
     [
@@ -219,7 +217,7 @@ def test_a_wrong_question_is_refused(http: TestClient, asked: dict[str, Any], st
     assert http.post("/api/v1/compat/check", json=asked).status_code == status
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_what_people_ask_about_is_proposed_first_and_within_the_budget(http: TestClient) -> None:
     for _ in range(3):
         check(http, to_stack=ORDERED.name)

@@ -38,8 +38,7 @@ def http(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.fixture
-def measured(engine: Engine) -> Engine:
+def measured(engine: Engine) -> None:
     """Measure two stacks, a slow one, one that breaks and one that drifts; order one more."""
     order = dated(builders.session_order(arms=(OLD, NEW, SLOW) * 2))
     path.do_session(engine, order, scales={SLOW.name: 1.5})
@@ -47,7 +46,6 @@ def measured(engine: Engine) -> Engine:
     break_one(engine)
     drift_one(engine)
     path.submit(engine, builders.session_order(arms=(ORDERED,), baseline=None), "last")
-    return engine
 
 
 def break_one(engine: Engine) -> None:
@@ -73,7 +71,7 @@ def states(page: Any) -> dict[str, str]:
     return {entry["stack_name"]: entry["state"] for entry in page["entries"]}
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_every_stack_is_told_as_its_runs_tell_it(http: TestClient) -> None:
     page = get(http, "/compat")
 
@@ -88,7 +86,7 @@ def test_every_stack_is_told_as_its_runs_tell_it(http: TestClient) -> None:
     assert page["due"] == 0
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_a_broken_stack_names_its_layer_and_the_finding(http: TestClient) -> None:
     (entry,) = get(http, "/compat", state="broken")["entries"]
 
@@ -98,7 +96,7 @@ def test_a_broken_stack_names_its_layer_and_the_finding(http: TestClient) -> Non
     assert entry["told"]["chief"]["run_id"] is not None
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_a_regressed_stack_says_how_much_in_which_metric(http: TestClient) -> None:
     (entry,) = get(http, "/compat", state="works, regressed")["entries"]
 
@@ -111,7 +109,7 @@ def test_a_regressed_stack_says_how_much_in_which_metric(http: TestClient) -> No
     assert chief["host"] == "h1"
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_a_drifted_stack_is_untested_and_says_why(http: TestClient) -> None:
     told = get(http, f"/compat/stacks/{DRIFTED.key}")
 
@@ -158,7 +156,7 @@ def test_the_quality_is_told_idle_and_at_saturation(
     assert ("4 并发时回答偏移 0.5 nat/token" in page) == (word == "moved")
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_of_a_model_asked_for_a_stack_without_a_run_is_untested(http: TestClient) -> None:
     page = get(http, "/compat", model="other/model")
 
@@ -166,52 +164,56 @@ def test_of_a_model_asked_for_a_stack_without_a_run_is_untested(http: TestClient
     assert len(page["entries"]) == 6
 
 
-def test_pinned_cells_without_a_run_count_as_untested(measured: Engine, http: TestClient) -> None:
+@pytest.mark.scene(played=measured)
+def test_pinned_cells_without_a_run_count_as_untested(engine: Engine, http: TestClient) -> None:
     other = builders.stack("0.5.99")
     only = [builders.condition(concurrency=1)]
-    with writing(measured) as session:
+    with writing(engine) as session:
         session.execute(delete(CompatToldRow))
     path.submit(
-        measured, builders.session_order(arms=(other,), conditions=only, baseline=None), "one cell"
+        engine, builders.session_order(arms=(other,), conditions=only, baseline=None), "one cell"
     )
-    while (job := path.claim(measured)) is not None:
-        path.do_job(measured, job)
+    while (job := path.claim(engine)) is not None:
+        path.do_job(engine, job)
 
     (entry,) = get(http, "/compat", stack=other.key)["entries"]
 
     assert entry["told"]["cells"] == {"works": 1, "untested": 1}
 
 
-def test_a_withdrawn_run_is_out_of_the_table_at_once(measured: Engine, http: TestClient) -> None:
+@pytest.mark.scene(played=measured)
+def test_a_withdrawn_run_is_out_of_the_table_at_once(engine: Engine, http: TestClient) -> None:
     get(http, "/compat")
-    with reading(measured) as session:
+    with reading(engine) as session:
         found = list_runs(session, RunFilter(stack_key=WRONG.key), limit=9, cursor=None).runs
-    with writing(measured) as session:
+    with writing(engine) as session:
         for run in found:
             withdraw_run(session, run.id, WithdrawalOrder(reason="bad host"), who="ann", now=NOW)
 
     assert states(get(http, "/compat"))[WRONG.name] == "untested"
 
 
-def test_another_baseline_tells_the_table_anew(measured: Engine, http: TestClient) -> None:
+@pytest.mark.scene(played=measured)
+def test_another_baseline_tells_the_table_anew(engine: Engine, http: TestClient) -> None:
     before = states(get(http, "/compat"))
-    pin(measured, SLOW)
+    pin(engine, SLOW)
 
     after = states(get(http, "/compat"))
 
     assert (before[SLOW.name], after[SLOW.name]) == ("works, regressed", "works")
 
 
-def test_the_table_may_be_emptied_at_any_time(measured: Engine, http: TestClient) -> None:
+@pytest.mark.scene(played=measured)
+def test_the_table_may_be_emptied_at_any_time(engine: Engine, http: TestClient) -> None:
     before = get(http, "/compat")
-    with writing(measured) as session:
+    with writing(engine) as session:
         for table in (CompatRow, CompatStackRow, CompatComponentRow, CompatToldRow):
             session.execute(delete(table))
 
     assert get(http, "/compat") == before
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_pages_hold_every_line_once(http: TestClient) -> None:
     names, cursor = [], None
     for _ in range(4):
@@ -233,7 +235,7 @@ def test_pages_hold_every_line_once(http: TestClient) -> None:
         pytest.param("torch=2.9.10", set(), id="a longer one"),
     ],
 )
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_lines_are_filtered_by_a_component(
     http: TestClient, component: str, found: set[str]
 ) -> None:
@@ -242,7 +244,7 @@ def test_lines_are_filtered_by_a_component(
     assert (names if len(names) < 6 else {"six"}) == found
 
 
-@pytest.mark.usefixtures("measured")
+@pytest.mark.scene(played=measured)
 def test_the_table_turns_by_two_components(http: TestClient) -> None:
     turned = get(http, "/compat/pivot", row="sglang", column="torch")
 

@@ -26,10 +26,15 @@ def kunline(*words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    port, folder = free_port(), tmp_path / FOLDER
-    stage = Stage(tmp_path, {})
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("embedded") / FOLDER
+
+
+@pytest.fixture(scope="module")
+def url(folder: Path) -> Iterator[str]:
+    port = free_port()
+    stage = Stage(folder.parent, {})
     words = ("up", "--port", str(port), "--data-dir", str(folder))
     stage.module("up", "service.cli", *words)
     try:
@@ -57,8 +62,7 @@ def test_a_pin_of_what_is_not_there_is_a_sentence_in_a_folder_of_any_name(
     assert "Traceback" not in answered.stderr
 
 
-def test_a_token_that_is_made_for_its_folder_opens_the_service(url: str, tmp_path: Path) -> None:
-    folder = tmp_path / FOLDER
+def test_a_token_that_is_made_for_its_folder_opens_the_service(url: str, folder: Path) -> None:
     made = kunline("token", "create", "ci", "--scope", "run", "--data-dir", str(folder))
     without = kunline("gate", "list", "--url", url)
     by_token = kunline("gate", "list", "--url", url, "--token", made.stdout.strip())

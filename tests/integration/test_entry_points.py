@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from service.admin.__main__ import main as administer
 from tests.integration.databases import free_port, wait_for_port
 
 ROOT = Path(__file__).parents[2]
@@ -53,23 +54,30 @@ def test_the_api_does_not_begin_on_a_database_of_another_schema(
 
 
 def test_an_operator_brings_a_database_up_and_makes_shows_and_ends_a_token(
-    empty_url: str, tmp_path: Path
+    empty_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def admin(*words: str) -> "subprocess.CompletedProcess[str]":
-        return run("service.admin", *words, place=tmp_path, KUNLINE_DATABASE_URL=empty_url)
+    monkeypatch.setenv("KUNLINE_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("KUNLINE_DATABASE_URL", empty_url)
 
-    brought = admin("db", "migrate")
-    made = admin("token", "create", "ann", "--scope", "admin", "--days", "30")
-    again = admin("token", "create", "ann", "--scope", "read")
-    ended = admin("token", "revoke", "ann")
-    shown = admin("token", "list")
+    def admin(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["kunline", *words])
+        return administer(), capsys.readouterr().out
+
+    _, brought = admin("db", "migrate")
+    _, made = admin("token", "create", "ann", "--scope", "admin", "--days", "30")
+    again, _ = admin("token", "create", "ann", "--scope", "read")
+    ended, _ = admin("token", "revoke", "ann")
+    _, shown = admin("token", "list")
 
     newest = max(path.name for path in (ROOT / "migrations/versions").glob("*.py"))
-    assert f"schema: empty → {newest.split('_')[3]}" in brought.stdout
-    assert made.stdout.startswith("kl_")
-    assert (again.returncode, ended.returncode) == (2, 0)
-    assert re.search(r"ann  admin  revoked [\d-]+ \d\d:\d\d UTC", shown.stdout)
-    assert made.stdout.strip() not in shown.stdout
+    assert f"schema: empty → {newest.split('_')[3]}" in brought
+    assert made.startswith("kl_")
+    assert (again, ended) == (2, 0)
+    assert re.search(r"ann  admin  revoked [\d-]+ \d\d:\d\d UTC", shown)
+    assert made.strip() not in shown
 
 
 def test_two_processes_serve_one_embedded_database_and_end_when_told(tmp_path: Path) -> None:

@@ -24,16 +24,22 @@ STEP = 14
 TWO = CELLS[:2]
 
 
-@pytest.fixture
-def api(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
-    """Open the API on a history in which the first cell became slower."""
-    do_nights(engine, range(20), conditions=TWO, slower=slower)
-    with TestClient(application(engine, tmp_path), base_url="http://127.0.0.1") as client:
-        yield client
-
-
 def slower(night: int, cell: int) -> float:
     return 1.1 if night >= STEP and cell == 0 else 1.0
+
+
+def history(engine: Engine) -> None:
+    """Measure nights in which the first cell becomes slower."""
+    do_nights(engine, range(20), conditions=TWO, slower=slower)
+
+
+pytestmark = pytest.mark.scene(played=history)
+
+
+@pytest.fixture
+def api(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
+    with TestClient(application(engine, tmp_path), base_url="http://127.0.0.1") as client:
+        yield client
 
 
 def test_the_routes_answer_what_the_screen_says(api: TestClient) -> None:

@@ -97,10 +97,13 @@ def begun(words: list[str], folder: Path) -> subprocess.Popen[str]:
 
 @contextmanager
 def cards_held(folder: Path) -> Iterator[None]:
-    """Hold every core that may be used here as another runner would, in the test's own folder."""
+    """Hold every core of this machine as another runner would, in the test's own folder.
+
+    Which of them may be used here changes once the tests that measure are over.
+    """
     folder.mkdir()
     with ExitStack() as held:
-        for core in os.sched_getaffinity(0):
+        for core in range(os.cpu_count() or 1):
             lock = held.enter_context((folder / f"cpu-{core}.lock").open("wb"))
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

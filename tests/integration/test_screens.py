@@ -24,7 +24,7 @@ from service.usecases.read_screens import list_screens
 from service.usecases.withdraw_run import restore_run, withdraw_run
 from tests.integration import imported, path
 from tests.integration.builders import NOW, OLD
-from tests.integration.nights import CELLS, do_night, do_nights, stack_of
+from tests.integration.nights import CELLS, do_night, do_nights, nights_with_a_step, stack_of
 from tests.integration.test_concurrency import at_once
 
 STEP = 13
@@ -39,6 +39,13 @@ def step(night: int, cell: int) -> float:
 
 def all_slower(night: int, _: int) -> float:
     return 1.08 if night >= STEP else 1.0
+
+
+def two_hosts_slower(engine: Engine) -> None:
+    """Measure nights of two hosts, on both of which all gets slower."""
+    for night in NIGHTS:
+        do_night(engine, night, host="h1", slower=all_slower, conditions=CELLS[:2])
+        do_night(engine, night, host="h2", slower=all_slower, conditions=CELLS[:2])
 
 
 def events(engine: Engine, host: str | None = None) -> Sequence[EventRead]:
@@ -76,8 +83,8 @@ def restore(engine: Engine, run_ids: Collection[UUID]) -> None:
             restore_run(session, run_id, order, who="ann", now=NOW)
 
 
+@pytest.mark.scene(played=nights_with_a_step)
 def test_a_step_is_one_event_with_its_cells_size_and_stack(engine: Engine) -> None:
-    do_nights(engine, NIGHTS, slower=step)
 
     (event,) = events(engine)
     answers = {(each.condition_key, each.metric): each.answer for each in told(engine)}
@@ -94,8 +101,8 @@ def test_a_step_is_one_event_with_its_cells_size_and_stack(engine: Engine) -> No
     assert len(answers) == len(CELLS) * 3
 
 
+@pytest.mark.scene(played=nights_with_a_step)
 def test_an_event_names_the_runs_it_came_from(engine: Engine) -> None:
-    do_nights(engine, NIGHTS, slower=step)
 
     (event,) = events(engine)
     with reading(engine) as session:
@@ -136,11 +143,8 @@ def test_what_moves_on_one_host_alone_is_named_after_the_host(engine: Engine) ->
     assert (event.host, event.hosts) == ("h1", ("h1",))
 
 
+@pytest.mark.scene(played=two_hosts_slower)
 def test_what_moves_on_all_hosts_is_one_event_and_no_host(engine: Engine) -> None:
-    for night in NIGHTS:
-        do_night(engine, night, host="h1", slower=all_slower, conditions=CELLS[:2])
-        do_night(engine, night, host="h2", slower=all_slower, conditions=CELLS[:2])
-
     (event,) = events(engine)
     assert (event.host, event.hosts) == (None, ("h1", "h2"))
     assert {each.host for each in event.moved} == {"h1", "h2"}
@@ -148,10 +152,8 @@ def test_what_moves_on_all_hosts_is_one_event_and_no_host(engine: Engine) -> Non
     assert events(engine, host="h3") == ()
 
 
+@pytest.mark.scene(played=two_hosts_slower)
 def test_the_event_of_another_host_stands_alone_when_the_first_is_no_more(engine: Engine) -> None:
-    for night in NIGHTS:
-        do_night(engine, night, host="h1", slower=all_slower, conditions=CELLS[:2])
-        do_night(engine, night, host="h2", slower=all_slower, conditions=CELLS[:2])
     slow = {stack_of(night).key for night in NIGHTS[STEP:]}
 
     withdraw(engine, [run.id for run in runs_of(engine, slow) if run.host == "h1"])
@@ -167,8 +169,8 @@ def test_one_host_alone_says_nothing_of_the_host(engine: Engine) -> None:
     assert event.host is None
 
 
+@pytest.mark.scene(played=nights_with_a_step)
 def test_withdrawn_runs_take_their_event_with_them_and_bring_it_back(engine: Engine) -> None:
-    do_nights(engine, NIGHTS, slower=step)
     before, standing = events(engine), stored(engine)
     slow = [run.id for run in runs_of(engine, {stack_of(night).key for night in NIGHTS[STEP:]})]
 
@@ -184,8 +186,8 @@ def test_withdrawn_runs_take_their_event_with_them_and_bring_it_back(engine: Eng
     assert_alike(stored(engine), standing)
 
 
+@pytest.mark.scene(played=nights_with_a_step)
 def test_telling_it_anew_gives_what_was_told_night_by_night(engine: Engine) -> None:
-    do_nights(engine, NIGHTS, slower=step)
     before, standing = events(engine), stored(engine)
 
     with writing(engine) as session:

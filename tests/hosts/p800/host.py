@@ -62,13 +62,17 @@ def emulated_host(
     cards: int = 2,
     faults: Iterable[str] = (),
     real_python: Path | None = None,
+    beside: Path | None = None,
 ) -> EmulatedHost:
     """Make a host with so many cards. faults: see FAULTS in the tests; 'hot:1' is card 1.
 
     real_python: a Python with SGLang for this machine's CPU, which serves; without it nothing does.
+    beside: a folder of packages that it finds beside its own.
     """
     wrong = tuple(faults)
     host = {"cards": cards, "faults": list(wrong), "real_python": str(real_python)}
+    if beside is not None:
+        host["beside"] = str(beside)
     _write(folder / "host.json", json.dumps(host))
     (folder / "processes").mkdir(parents=True, exist_ok=True)
     _device_files(folder / "root", cards, wrong)

@@ -57,7 +57,8 @@ def main() -> int:
         sys.stderr.write(OUT_OF_MEMORY)
         return 1
     command = [host["real_python"], "-m", "sglang.launch_server", *_arguments(words)]
-    variables = _variables(len(cards))
+    found = {"PYTHONPATH": host["beside"]} if "beside" in host else {}
+    variables = {**_variables(len(cards)), **found}
     under_load = [fault for fault in (*FATAL, *SURVIVED) if fault in host["faults"]]
     if not under_load:
         os.execve(command[0], command, variables)

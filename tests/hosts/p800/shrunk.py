@@ -54,7 +54,7 @@ def _workload(workload: dict[str, Any]) -> dict[str, Any]:
         **workload,
         **shrunk,
         "shared_prefix_tokens": prefix,
-        "prompts": 8,
+        "prompts": 4,
         "prompts_per_concurrency": 3,
         "warmup_requests": 1,
         "repeat_s": 5,
