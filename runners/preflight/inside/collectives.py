@@ -38,8 +38,9 @@ SHOWN = frozenset({2**10, 2**20, 2**26})
 ROUNDS, ROUNDS_OF_SMALL = 2, 10
 SMALL = 2**17
 # The best of so many tries tells how fast a link is: a host that is busy for a moment is no slow
-# link. Their median tells how long a message usually takes, which is what a server has.
-TRIES = 5
+# link. Their median tells how long a message usually takes, which is what a server has; they are
+# many and sizes take turns, for processes that have just begun are slow at first.
+TRIES = 15
 # Over all pairs of ranks, one after the other.
 PASSES = 2
 # What a rank's exit code says.
@@ -140,19 +141,20 @@ def kind_of(name: str) -> str:
 
 
 def curve(torch: Any, distributed: Any, name: str) -> dict[str, list[float]]:
-    """Return times of an all-reduce by size in bytes, by the wall clock, the best first."""
-    return {
-        str(size): sorted_seconds(torch, distributed, name, size) for size in SIZES[kind_of(name)]
+    """Return times of one all-reduce over all ranks by size in bytes, the best first."""
+    values = {
+        size: torch.zeros(size // 4, dtype=torch.float32).to(name) for size in SIZES[kind_of(name)]
     }
-
-
-def sorted_seconds(torch: Any, distributed: Any, name: str, size: int) -> list[float]:
-    """Return a few times of one all-reduce over all ranks, the best first."""
-    values = torch.zeros(size // 4, dtype=torch.float32).to(name)
-    distributed.all_reduce(values)
+    times: dict[str, list[float]] = {str(size): [] for size in values}
+    for each in values.values():
+        distributed.all_reduce(each)
     waited(torch, name)
-    rounds = ROUNDS_OF_SMALL if size <= SMALL else ROUNDS
-    return sorted(seconds_each(torch, distributed, name, values, {}, rounds) for _ in range(TRIES))
+    for _ in range(TRIES):
+        for size, each in values.items():
+            rounds = ROUNDS_OF_SMALL if size <= SMALL else ROUNDS
+            took = seconds_each(torch, distributed, name, each, {}, rounds)
+            times[str(size)].append(took)
+    return {size: sorted(tries) for size, tries in times.items()}
 
 
 def seconds_each(
