@@ -8,13 +8,15 @@ from fastapi import APIRouter, Query, Request, Response
 from service.api.access import MayRead
 from service.api.door import Opened
 from service.api.matrix import keep, rule_of
+from service.api.pieces import pieces_of
 from service.api.unchanged import resting, tagged
 from service.domain.policy import Policy
 from service.formats.comparisons import CellsCompared
 from service.formats.identities import Name
 from service.store.judged import Judged
+from service.usecases.compare_stacks import StacksAsked
 from service.usecases.compare_stored import compare_stored
-from service.usecases.whole_answers import StacksAsked, comparison_of_stacks, stacks_asked
+from service.usecases.whole_answers import comparison_of_stacks, stacks_asked
 
 router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 
@@ -38,11 +40,14 @@ def compare(
     fresh: list[Judged] = []
 
     def tell(asked: StacksAsked) -> str:
-        found = comparison_of_stacks(session, asked, policy=policy)
+        pieces = pieces_of(request)
+        found = comparison_of_stacks(
+            session, asked, policy=policy, cells=pieces.cells, squares=pieces.squares
+        )
         fresh.extend([found.fresh] if found.fresh else [])
         return found.text
 
-    with door.reading() as session:
+    with door.reading_at_once() as session:
         asked = stacks_asked(session, baseline, candidate, rule=rule_of(request))
         if asked is None:
             compared = compare_stored(

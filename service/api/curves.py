@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Opened
+from service.api.pieces import pieces_of
 from service.api.unchanged import resting
 from service.formats.curves import CurvesRead
 from service.usecases.read_curves import CurveQuestion, read_curves, rests_on
@@ -53,9 +54,12 @@ def read(
         host=host,
         model=model,
     )
-    with door.reading() as session:
+    with door.reading_at_once() as session:
         mark = rests_on(session, asked)
-        return resting(request, mark, lambda: read_curves(session, asked))
+        sides, squares = pieces_of(request).sides, pieces_of(request).squares
+        return resting(
+            request, mark, lambda: read_curves(session, asked, sides=sides, squares=squares)
+        )
 
 
 def _limits(given: Sequence[str]) -> Mapping[str, float]:

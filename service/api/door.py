@@ -11,7 +11,13 @@ from sqlalchemy import Engine
 
 from service.config import Settings
 from service.store.artefacts import Files
-from service.store.database import ReadSession, WriteSession, reading, writing
+from service.store.database import (
+    ReadSession,
+    WriteSession,
+    reading,
+    reading_at_once,
+    writing,
+)
 from service.usecases.send_nudges import Announcer
 
 
@@ -28,6 +34,10 @@ class Door:
     def reading(self) -> AbstractContextManager[ReadSession]:
         """Open a session that only asks."""
         return reading(self.engine)
+
+    def reading_at_once(self) -> AbstractContextManager[ReadSession]:
+        """Open a session that only asks, all of it of one moment."""
+        return reading_at_once(self.engine)
 
     def writing(self) -> AbstractContextManager[WriteSession]:
         """Open a session that commits once, at its end: before the answer is sent."""

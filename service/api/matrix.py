@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Door, Opened
+from service.api.pieces import pieces_of
 from service.api.unchanged import resting
 from service.domain.cell import Cell
 from service.formats.matrix_view import MatrixRead, MetricRead
@@ -59,13 +60,16 @@ def read(
     )
     rule = rule_of(request)
     fresh: list[Judged] = []
+    pieces = pieces_of(request)
 
-    def tell() -> MatrixRead:
-        matrix, found = read_matrix(session, asked, rule=rule)
+    def tell() -> bytes:
+        matrix, found = read_matrix(
+            session, asked, rule=rule, rows=pieces.rows, squares=pieces.squares
+        )
         fresh.extend(found)
         return matrix
 
-    with door.reading() as session:
+    with door.reading_at_once() as session:
         answer = resting(request, rests_on(session, asked, rule=rule), tell)
     keep(door, fresh)
     return answer

@@ -13,6 +13,7 @@ from service.api.errors import PathMismatchError
 from service.domain.audit import Act, Noun
 from service.formats.orders import Claim
 from service.formats.runners import RunnerRead, RunnerState, RunnerStateOrder
+from service.usecases.find_claimants import keep_window
 from service.usecases.know_runner import list_runners, register_runner, set_runner_state
 from service.usecases.note_act import note_act
 
@@ -30,6 +31,7 @@ def put(door: Opened, _: MayIngest, name: RunnerName, claim: Claim) -> RunnerRea
     if name != claim.runner:
         raise PathMismatchError(path=name, body=claim.runner)
     with door.writing() as session:
+        keep_window(session, claim, files=door.files, now=door.now())
         return register_runner(session, claim, leasing=door.settings.leasing, now=door.now())
 
 

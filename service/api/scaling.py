@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Opened
+from service.api.pieces import pieces_of
 from service.api.unchanged import resting
 from service.formats.communications import CommunicationRead
 from service.formats.scaling import ScalingRead
@@ -29,9 +30,12 @@ def read(
 ) -> Response:
     """Return every pair of one and several cards that one stack measured alike on one host."""
     asked = ScalingQuestion(metric=metric, stack=stack, host=host, model=model, limit=limit)
-    with door.reading() as session:
+    with door.reading_at_once() as session:
         mark = rests_on(session, asked)
-        return resting(request, mark, lambda: read_scaling(session, asked))
+        rows, squares = pieces_of(request).scaled, pieces_of(request).squares
+        return resting(
+            request, mark, lambda: read_scaling(session, asked, rows=rows, squares=squares)
+        )
 
 
 @router.get("/communication")

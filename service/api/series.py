@@ -6,13 +6,14 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from service.api.access import MayRead
 from service.api.door import Opened
+from service.api.pieces import pieces_of
 from service.api.unchanged import resting
 from service.domain.cell import Cell
 from service.formats.series import SeriesOutline, SeriesRead
+from service.store import series
 from service.store.series import SeriesKey
 from service.usecases.read_series import (
     OUTLINED_MAX,
-    outline_rests_on,
     outline_series,
     read_series,
     rests_on,
@@ -49,11 +50,14 @@ def read(
     cursor: Annotated[str | None, Query(max_length=400)] = None,
 ) -> Response:
     """Return the newest runs of a series in order, with every repeat and the baseline's band."""
-    with door.reading() as session:
+    screened = pieces_of(request).screened
+    with door.reading_at_once() as session:
         return resting(
             request,
             rests_on(session, key),
-            lambda: read_series(session, key, channel=channel, limit=limit, cursor=cursor),
+            lambda: read_series(
+                session, key, channel=channel, limit=limit, cursor=cursor, screened=screened
+            ),
         )
 
 
@@ -66,6 +70,12 @@ def outline(
     points: Annotated[int, Query(ge=1, le=OUTLINED_MAX)] = 2000,
 ) -> Response:
     """Return a whole series in columns, neighbours put together where it is long."""
-    with door.reading() as session:
-        mark = outline_rests_on(session, key)
-        return resting(request, mark, lambda: outline_series(session, key, points=points))
+    outlined = pieces_of(request).outlined
+    with door.reading_at_once() as session:
+        # What it rests on is what it is told by as well: there may be very much to count.
+        by_stack = series.by_stack(session, key)
+        return resting(
+            request,
+            repr(by_stack),
+            lambda: outline_series(session, key, by_stack, points=points, outlined=outlined),
+        )

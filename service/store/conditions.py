@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from service.domain.condition import Condition
 from service.domain.key import canonical_json
+from service.store.among import among
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_absent
 from service.store.tables import ConditionRow
@@ -33,7 +34,9 @@ def keep(session: WriteSession, conditions: Iterable[Condition]) -> None:
 def by_key(session: ReadSession, keys: Iterable[str]) -> Mapping[str, Condition]:
     """Return the stored conditions among some keys."""
     rows = session.execute(
-        select(ConditionRow.key, ConditionRow.content).where(ConditionRow.key.in_(set(keys)))
+        select(ConditionRow.key, ConditionRow.content).where(
+            among(session, ConditionRow.key, set(keys))
+        )
     )
     return {row.key: _parsed(row.content) for row in rows}
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import NewType
 
 from pydantic_core import from_json
-from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy import Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.orm import Session
@@ -54,6 +54,25 @@ def words_of(error: SQLAlchemyError) -> str:
 def reading(engine: Engine) -> Iterator[ReadSession]:
     """Open a session that only asks."""
     with Session(engine) as session:
+        yield ReadSession(session)
+
+
+@contextmanager
+def reading_at_once(engine: Engine) -> Iterator[ReadSession]:
+    """Open a session that only asks, all of it of one moment.
+
+    What is kept under what it rests on must not be told of runs that came in between.
+    """
+    # SQLite's readers see one moment anyway.
+    is_sqlite = engine.dialect.name == "sqlite"
+    of_one_moment = {} if is_sqlite else {"isolation_level": "REPEATABLE READ"}
+    with (
+        engine.connect().execution_options(**of_one_moment) as connection,
+        Session(connection) as session,
+    ):
+        if not is_sqlite:
+            # A plan for any thousand keys is a bad one for the few that changed.
+            session.execute(text("SET LOCAL plan_cache_mode = force_custom_plan"))
         yield ReadSession(session)
 
 

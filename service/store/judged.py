@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Insert, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from service.store.among import among
 from service.store.database import ReadSession, WriteSession
 from service.store.tables import JudgedRow
 
@@ -28,15 +29,17 @@ class Judged:
 
 def known(session: ReadSession, wanted: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
     """Return the answers that rest on what they should, by subject. wanted: rests_on by subject."""
-    subjects = sorted(wanted)
-    found: dict[str, Mapping[str, Any]] = {}
-    for begin in range(0, len(subjects), BATCH):
-        some = subjects[begin : begin + BATCH]
-        columns = JudgedRow.subject, JudgedRow.rests_on, JudgedRow.answer
-        for row in session.execute(select(*columns).where(JudgedRow.subject.in_(some))):
-            if row.rests_on == wanted[row.subject]:
-                found[row.subject] = row.answer
-    return found
+    columns = JudgedRow.subject, JudgedRow.rests_on, JudgedRow.answer
+    # What rests on something else is not read at all: it may be megabytes.
+    query = select(*columns).where(
+        among(session, JudgedRow.subject, wanted.keys()),
+        among(session, JudgedRow.rests_on, set(wanted.values())),
+    )
+    return {
+        row.subject: row.answer
+        for row in session.execute(query)
+        if row.rests_on == wanted[row.subject]
+    }
 
 
 def keep(session: WriteSession, judged: Sequence[Judged], *, now: datetime) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Select, and_, select
 
 from service.domain.cell import Cell
+from service.store.among import among
 from service.store.database import ReadSession
 from service.store.samples import unpacked
 from service.store.tables import LaunchRow, RunRow, SampleRow, WithdrawalRow
@@ -42,13 +43,14 @@ def of_stacks(
     stack_keys: Collection[str],
     *,
     metrics: Collection[str],
-    host: str | None,
+    conditions: Collection[str],
     limit: int,
 ) -> Sequence[LaunchLevel]:
-    """Return what the runs of some stacks gave that may be judged, on a host or on any."""
+    """Return what the runs of some stacks gave under some conditions that may be judged."""
     told = RunRow.launch_id, SampleRow.metric, SampleRow.median
-    query = _judged(told, stack_keys, metrics, host)
-    rows = _undrifted(session, session.execute(query.limit(limit)), stack_keys)
+    query = _judged(told, stack_keys, metrics)
+    query = query.where(among(session, RunRow.condition_key, conditions)).limit(limit)
+    rows = _undrifted(session, session.execute(query), stack_keys)
     return [LaunchLevel(row[0], Cell(row[1], row[2]), row[3], row[5], row[6]) for row in rows]
 
 
@@ -58,13 +60,12 @@ def samples_of_stacks(
     *,
     metric: str,
     conditions: Collection[str],
-    host: str | None,
     limit: int,
 ) -> Sequence[LaunchSample]:
     """Return the newest repeats of some stacks' runs that may be judged, the oldest run first."""
     told = RunRow.launch_id, RunRow.measured_at, SampleRow.packed
-    query = _judged(told, stack_keys, [metric], host)
-    query = query.where(RunRow.condition_key.in_(sorted(conditions)))
+    query = _judged(told, stack_keys, [metric])
+    query = query.where(among(session, RunRow.condition_key, conditions))
     newest = query.order_by(RunRow.measured_at.desc(), RunRow.id).limit(limit)
     rows = _undrifted(session, session.execute(newest), stack_keys)
     found = [
@@ -74,18 +75,19 @@ def samples_of_stacks(
 
 
 def _judged(
-    told: Sequence[Any], stack_keys: Collection[str], metrics: Collection[str], host: str | None
+    told: Sequence[Any],
+    stack_keys: Collection[str],
+    metrics: Collection[str],
 ) -> Select[Any]:
     """Return a query of what runs and samples tell that may be judged, but for drift."""
     of_metrics = and_(SampleRow.run_id == RunRow.id, SampleRow.metric.in_(sorted(metrics)))
-    narrowed = (
+    return (
         select(*SQUARE, *told)
         .join(SampleRow, of_metrics)
         .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
         .where(RunRow.stack_key.in_(sorted(stack_keys)), RunRow.state == "measured")
         .where(WithdrawalRow.run_id.is_(None))
     )
-    return narrowed if host is None else narrowed.where(RunRow.host == host)
 
 
 def _undrifted(

@@ -7,13 +7,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import RowMapping, delete, func, select
+from sqlalchemy import Insert, RowMapping, delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from service.domain.cell import Cell
 from service.stats.variance import Reduction, Squares
+from service.store.among import among
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_new
-from service.store.tables import NoiseRow
+from service.store.tables import NoiseRow, NoiseVersionRow
 
 # As many condition keys as one statement names at most.
 BATCH = 500
@@ -22,6 +24,8 @@ SESSIONS_MAX = 100
 
 
 CELL_AND_METRIC = (NoiseRow.condition_key, NoiseRow.protocol_key, NoiseRow.metric)
+# Whose noise has a version: a cell's on a host.
+VERSIONED = ("condition_key", "protocol_key", "host")
 # What is told of noise: what _squares() takes, and by how many launches.
 SQUARES = (
     NoiseRow.launch_squares,
@@ -65,12 +69,26 @@ class SessionNoise(ToldNoise):
 
 def keep(session: WriteSession, session_id: UUID, found: Sequence[SessionNoise]) -> None:
     """Store what a session tells of noise, in place of what was told of it before."""
+    places = set(of_session(session, session_id)) | {each.key for each in found}
     session.execute(
         delete(NoiseRow)
         .where(NoiseRow.session_id == session_id)
         .execution_options(synchronize_session=False)
     )
     insert_new(session, NoiseRow, [_row(each) for each in found])
+    _count(
+        session, {(each.cell.condition_key, each.cell.protocol_key, each.host) for each in places}
+    )
+
+
+def versions(session: ReadSession, keys: Collection[str]) -> Mapping[tuple[Cell, str], int]:
+    """Return a number for each cell and host that is another one once its noise is told anew."""
+    row = NoiseVersionRow
+    columns = row.condition_key, row.protocol_key, row.host, row.version
+    rows = session.execute(select(*columns).where(among(session, row.condition_key, keys)))
+    return {
+        (Cell(condition, protocol), host): version for condition, protocol, host, version in rows
+    }
 
 
 def of_conditions(
@@ -137,6 +155,26 @@ def of_session(session: ReadSession, session_id: UUID) -> Sequence[NoiseKey]:
     return [
         NoiseKey(Cell(row.condition_key, row.protocol_key), row.metric, row.host) for row in rows
     ]
+
+
+def _count(session: WriteSession, places: Collection[tuple[str, str, str]]) -> None:
+    """Count up how often the noise of some cells on their hosts was told."""
+    # In one order for all writers, so that two of them never wait in a ring.
+    rows = [{**dict(zip(VERSIONED, each, strict=True)), "version": 1} for each in sorted(places)]
+    if rows:
+        session.connection().execute(_one_more(session), rows)
+
+
+def _one_more(session: WriteSession) -> Insert:
+    if session.get_bind().dialect.name == "sqlite":
+        fresh = sqlite.insert(NoiseVersionRow)
+        return fresh.on_conflict_do_update(
+            index_elements=VERSIONED, set_={"version": NoiseVersionRow.version + 1}
+        )
+    new = postgresql.insert(NoiseVersionRow)
+    return new.on_conflict_do_update(
+        index_elements=VERSIONED, set_={"version": NoiseVersionRow.version + 1}
+    )
 
 
 def _row(told: SessionNoise) -> dict[str, Any]:

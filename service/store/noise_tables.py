@@ -1,4 +1,4 @@
-"""The table of noise: what each session tells of the variances of launch, seed and residual."""
+"""The tables of noise: what each session tells of three variances, and how often that changed."""
 
 from datetime import datetime
 from typing import Any
@@ -36,3 +36,17 @@ class NoiseRow(Table):
     launches: Mapped[int]
     run_ids: Mapped[list[Any]]
     measured_at: Mapped[datetime]
+
+
+class NoiseVersionRow(Table):
+    """How often anything was told of the noise of a cell on a host.
+
+    Whatever rests on the noise need not count what very many sessions tell, to see that it changed.
+    """
+
+    __tablename__ = "noise_version"
+
+    condition_key: Mapped[str] = mapped_column(ForeignKey("condition.key"), primary_key=True)
+    protocol_key: Mapped[str] = mapped_column(ForeignKey("protocol.key"), primary_key=True)
+    host: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int]

@@ -11,6 +11,7 @@ from sqlalchemy import RowMapping, Select, func, select, tuple_
 
 from service.domain.cell import Cell
 from service.domain.withdrawal import Withdrawal
+from service.store.among import among
 from service.store.database import ReadSession, WriteSession
 from service.store.inserts import insert_absent, took
 from service.store.tables import ImportedRunRow, LaunchRow, RunRow, WithdrawalRow
@@ -163,7 +164,7 @@ def of_stack(
     """Return a stack's newest runs of some conditions, or of all, on a host, or on any."""
     query = _filtered(RunFilter(stack_key=stack_key, host=host))
     if conditions is not None:
-        query = query.where(RunRow.condition_key.in_(conditions))
+        query = query.where(among(session, RunRow.condition_key, conditions))
     newest_first = query.order_by(RunRow.measured_at.desc(), RunRow.id).limit(limit)
     return _all(session, newest_first)[::-1]
 

@@ -1,12 +1,12 @@
 """Queries of a series: the runs of one cell and metric, in the order their stacks were built."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_
 
 from service.domain.cell import Cell
 from service.store.database import ReadSession
@@ -66,23 +66,77 @@ class SeriesRun:
         return Place(self.built_at, self.stack_key, self.measured_at, self.id)
 
 
+@dataclass(frozen=True, slots=True)
+class OfStack:
+    """How much of a series is of one stack: another one once a run came, or counts otherwise.
+
+    runs: how many by host. launches, withdrawn: counts of what may make a run count otherwise.
+    """
+
+    runs: Mapping[str, int]
+    launches: tuple[object, ...]
+    withdrawn: tuple[object, ...]
+
+    @property
+    def total(self) -> int:
+        """How many runs it has."""
+        return sum(self.runs.values())
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """All of it as a name."""
+        return (*self.runs.items(), self.launches, self.withdrawn)
+
+
 def newest(
     session: ReadSession, key: SeriesKey, *, before: Place | None = None, limit: int
 ) -> Sequence[SeriesRun]:
     """Return the last runs of a series, or the last before a place, in order, with repeats."""
-    last = _of_cell(select(RunRow.id).join(StackRow, StackRow.key == RunRow.stack_key), key)
+    joined = select(RunRow.id).join(StackRow, StackRow.key == RunRow.stack_key)
+    last = joined.where(*_within(key))
     if before is not None:
         place = (before.built_at, before.stack_key, before.measured_at, before.run_id)
         last = last.where(tuple_(*ORDER) < place)
     # Whatever else is told of a run is looked up for those few alone.
     last = last.order_by(*(column.desc() for column in ORDER)).limit(limit)
     query = _runs(key).add_columns(SampleRow.packed).where(RunRow.id.in_(last))
-    return _all(session, query.order_by(*ORDER))
+    # Put in order here, for the database would join them in that order, and take longer.
+    return sorted(_all(session, query), key=_order)
 
 
-def whole(session: ReadSession, key: SeriesKey, *, limit: int) -> Sequence[SeriesRun]:
-    """Return a series in order, without repeats."""
-    return _all(session, _runs(key).order_by(*ORDER).limit(limit))
+def of_stacks(
+    session: ReadSession, key: SeriesKey, stack_keys: Collection[str], *, limit: int
+) -> Sequence[SeriesRun]:
+    """Return the runs of some stacks in a series, in order, without repeats."""
+    query = _runs(key).where(RunRow.stack_key.in_(stack_keys))
+    return _all(session, query.order_by(*ORDER).limit(limit))
+
+
+def by_stack(session: ReadSession, key: SeriesKey) -> Mapping[str, OfStack]:
+    """Return how much of a series each stack has, in the order of their keys."""
+    stack, host = RunRow.stack_key, RunRow.host
+    counted = select(stack, host, func.count()).where(*_within(key))
+    found: dict[str, dict[str, int]] = {}
+    for row in session.execute(counted.group_by(stack, host).order_by(stack, host)):
+        found.setdefault(row[0], {})[row[1]] = row[2]
+    stopped = LaunchRow.stopped_at
+    ended = (
+        select(LaunchRow.stack_key, func.count(), func.count(stopped), func.max(stopped))
+        .where(LaunchRow.stack_key.in_(list(found)))
+        .group_by(LaunchRow.stack_key)
+    )
+    taken = (
+        select(stack, func.count(), func.max(WithdrawalRow.withdrawn_at))
+        .join(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
+        .where(*_within(key))
+        .group_by(stack)
+    )
+    launches = {row[0]: tuple(row[1:]) for row in session.execute(ended)}
+    withdrawn = {row[0]: tuple(row[1:]) for row in session.execute(taken)}
+    return {
+        each: OfStack(runs, launches.get(each, ()), withdrawn.get(each, ()))
+        for each, runs in found.items()
+    }
 
 
 def of_stack(
@@ -129,15 +183,19 @@ def _runs(key: SeriesKey) -> Select[Any]:
         .outerjoin(LaunchRow, LaunchRow.id == RunRow.launch_id)
         .outerjoin(WithdrawalRow, WithdrawalRow.run_id == RunRow.id)
     )
-    return _of_cell(query, key)
+    return query.where(*_within(key))
 
 
-def _of_cell(query: Select[Any], key: SeriesKey) -> Select[Any]:
-    found = query.where(
+def _order(run: SeriesRun) -> tuple[date, str, datetime, UUID]:
+    return run.built_at, run.stack_key, run.measured_at, run.id
+
+
+def _within(key: SeriesKey) -> Sequence[ColumnElement[bool]]:
+    found = [
         RunRow.condition_key == key.cell.condition_key,
         RunRow.protocol_key == key.cell.protocol_key,
-    )
-    return found if key.host is None else found.where(RunRow.host == key.host)
+    ]
+    return found if key.host is None else [*found, RunRow.host == key.host]
 
 
 def _all(session: ReadSession, query: Select[Any]) -> list[SeriesRun]:

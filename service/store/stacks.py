@@ -101,6 +101,12 @@ def newest(session: ReadSession, *, limit: int = 200) -> Sequence[StoredStack]:
     return [_stored(row) for row in rows]
 
 
+def built_between(session: ReadSession, after: date, before: date) -> Sequence[str]:
+    """Return the keys of the stacks that were built between two days, on neither of them."""
+    within = StackRow.built_at > after, StackRow.built_at < before
+    return session.scalars(select(StackRow.key).where(*within).order_by(StackRow.key)).all()
+
+
 def _stored(row: StackRow) -> StoredStack:
     return StoredStack(_parsed(row.content), row.chip, row.built_at)
 

@@ -25,7 +25,7 @@ from service.store.confirm_tables import ConfirmRow
 from service.store.history_tables import AuditRow, ImportedRunRow, ImportRow, WithdrawalRow
 from service.store.incident_tables import IncidentCellRow, IncidentRow
 from service.store.judged_tables import JudgedRow
-from service.store.noise_tables import NoiseRow
+from service.store.noise_tables import NoiseRow, NoiseVersionRow
 from service.store.schedule_tables import ScheduleRow
 from service.store.screen_tables import EventRow, LookRow, MovedRow, ScreenRow
 from service.store.webhook_tables import DeliveryRow, WebhookRow
@@ -65,6 +65,7 @@ __all__ = [
     "MovedRow",
     "NaiveTimeError",
     "NoiseRow",
+    "NoiseVersionRow",
     "ProtocolRow",
     "QualificationRow",
     "RunRow",
@@ -135,8 +136,9 @@ class SessionRow(Table):
 class JobRow(Table):
     """One launch and its cells, with the lease of whoever holds it.
 
-    fencing_token: raised with each claim. announced_at: when runners were last told of it.
-    occupancy: whether it has the cards of its host alone ('solo') or shares them ('packed').
+    fencing_token: raised with each claim. announced_at: when runners were last told of it; of a
+    claimed one, when it was claimed. occupancy: whether it has the cards of its host alone
+    ('solo') or shares them ('packed').
     """
 
     __tablename__ = "job"

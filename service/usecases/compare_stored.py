@@ -1,7 +1,7 @@
 """Compare what is stored of two runs, or of two stacks, cell by cell and host by host."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from service.domain.difference import Difference, differences
 from service.domain.host import UNKNOWN_HOST
 from service.domain.policy import Policy
 from service.domain.verdict import Outcome, foremost
-from service.formats.comparisons import CellsCompared
+from service.formats.comparisons import CellComparison, CellsCompared
 from service.formats.verdicts import DifferenceRead
 from service.store import conditions, protocols, runs, stacks
 from service.store.database import ReadSession
@@ -77,13 +77,7 @@ def compare_stored(
     pairs = _pairs(before, after)
     if not pairs:
         return _refused(session, before, after)
-    stored = load(session, pairs)
-    cells = tuple(
-        compared(pair, stored, policy=policy, expected=expected)
-        for pair, expected in zip(pairs, expected_of_pairs(session, pairs), strict=True)
-    )
-    if before.is_stack:
-        cells = look_back(session, [*map(Judged, pairs, cells)], policy=policy)
+    cells = compare_pairs(session, pairs, policy=policy, looking_back=before.is_stack)
     return CellsCompared(
         baseline=before.shown,
         candidate=after.shown,
@@ -92,6 +86,20 @@ def compare_stored(
         differences=(),
         cells=cells,
     )
+
+
+def compare_pairs(
+    session: ReadSession, pairs: Sequence[Pair], *, policy: Policy, looking_back: bool
+) -> tuple[CellComparison, ...]:
+    """Return the comparison of each pair; looking_back: with the last accepted stack as well."""
+    stored = load(session, pairs)
+    cells = tuple(
+        compared(pair, stored, policy=policy, expected=expected)
+        for pair, expected in zip(pairs, expected_of_pairs(session, pairs), strict=True)
+    )
+    if looking_back:
+        return look_back(session, [*map(Judged, pairs, cells)], policy=policy)
+    return cells
 
 
 def _sides(session: ReadSession, baseline: str, candidate: str) -> tuple[Asked, Asked]:
@@ -130,15 +138,20 @@ def _of_stack(session: ReadSession, key: str) -> Asked:
 def _pairs(before: Asked, after: Asked) -> list[Pair]:
     left, right = before.by_cell(), after.by_cell()
     return [
-        _pair((before.stack, left[cell]), (after.stack, of_cell), cell, host)
+        pair_of((before.stack, left[cell]), (after.stack, of_cell), cell, host)
         for cell, of_cell in right.items()
         if cell in left
-        # The hosts that measured both sides, or where none did, the candidate's.
-        for host in sorted(left[cell].keys() & of_cell.keys() or of_cell)
+        for host in hosts_of(left[cell], of_cell)
     ]
 
 
-def _pair(before: OfCell, after: OfCell, cell: Cell, host: str) -> Pair:
+def hosts_of(before: Collection[str], after: Collection[str]) -> Sequence[str]:
+    """Return the hosts that measured both sides, or where none did, the candidate's."""
+    return sorted(set(before) & set(after) or after)
+
+
+def pair_of(before: OfCell, after: OfCell, cell: Cell, host: str) -> Pair:
+    """Return a cell on a host with the runs of both stacks there."""
     (baseline, earlier), (candidate, later) = before, after
     hosts = ", ".join(sorted(earlier))
     where = f"never on {host}" if host != UNKNOWN_HOST else "the candidate nobody knows where"

@@ -17,7 +17,7 @@ from service.domain.policy import Policy
 from service.domain.verdict import Outcome
 from service.formats.comparisons import CellComparison
 from service.formats.matrix_view import MetricVerdict
-from service.store import judged, measured, runs
+from service.store import judged, noise, runs
 from service.store.database import ReadSession
 from service.store.judged import Judged
 from service.store.measured import Measured
@@ -32,7 +32,8 @@ JUDGING_REVISION = 1
 NO_BASELINE = "no baseline is pinned for this cell"
 
 Answers = Mapping[str, Mapping[str, Any]]
-Histories = Mapping[tuple[Cell, str], str]
+# The version of what is known of the noise of a cell on a host.
+Histories = Mapping[tuple[Cell, str], int]
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,28 @@ class Place:
         found, held = self.found, self.held
         if found is None or held is None:
             return False
-        return found.sessions == held.sessions == 1 or found.launches == held.launches == 1
+        together = bool(found.one_session and held.one_session)
+        return together or found.launches == held.launches == 1
 
     def rests_on(self, rule: str, histories: Histories) -> str:
         """Return the digest of what a verdict here rests on."""
         sides = (side.state if side else None for side in (self.found, self.held))
-        told = histories.get((self.cell, self.host or "")) if self.history_speaks else None
-        return digest(rule, told, *sides)
+        return digest(rule, str(self._history(histories)), *sides)
+
+    def name(self, histories: Histories) -> tuple[object, ...]:
+        """Return all that a square here rests on, but for its cell and the rules."""
+        return (
+            self.candidate.key,
+            self.baseline.key if self.baseline else None,
+            self.host,
+            self.hosts,
+            self.found.told if self.found else None,
+            self.held.told if self.held else None,
+            self._history(histories),
+        )
+
+    def _history(self, histories: Histories) -> int | None:
+        return histories.get((self.cell, self.host or "")) if self.history_speaks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +131,7 @@ def judge_squares(
 
     rule: a text that is another one whenever the rules may say something else.
     """
-    heard = {place.cell.condition_key for place in places if place.history_speaks}
-    histories = measured.histories(session, heard) if heard else {}
+    histories = histories_of(session, places)
     wanted = {place.subject: place.rests_on(rule, histories) for place in places}
     answers = dict(judged.known(session, wanted))
     unknown = {place.subject: place for place in places if place.subject not in answers}
@@ -136,6 +151,12 @@ def judge_squares(
     ]
     answers |= {each.subject: each.answer for each in fresh}
     return answers, fresh
+
+
+def histories_of(session: ReadSession, places: Iterable[Place]) -> Histories:
+    """Return which noise is known in some squares, where it may have a say."""
+    heard = {place.cell.condition_key for place in places if place.history_speaks}
+    return noise.versions(session, heard) if heard else {}
 
 
 def rule_of(release: str) -> str:

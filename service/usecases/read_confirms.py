@@ -5,7 +5,7 @@ from uuid import UUID
 
 from service.domain.confirm import Cost
 from service.formats.confirms import ConfirmCounts, ConfirmPage, ConfirmRead, CostRead
-from service.formats.reason_words import in_chinese
+from service.formats.reasons import in_chinese
 from service.store import confirms, stacks
 from service.store.confirms import MOST, ConfirmFilter, StoredConfirm
 from service.store.database import ReadSession

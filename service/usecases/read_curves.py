@@ -32,7 +32,9 @@ from service.stats.interval import Interval
 from service.stats.launch_level import level_of
 from service.store import conditions, launch_levels, marks, stacks
 from service.store.database import ReadSession
-from service.store.launch_levels import LaunchLevel
+from service.store.measured import Measured
+from service.usecases.measured_squares import measured_squares
+from service.usecases.pieces import Pieces, joined
 
 THROUGHPUT = "output_throughput"
 CONFIDENCE = 0.95
@@ -64,6 +66,19 @@ class CurveQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class SideTold:
+    """One stack on a curve as JSON, and how many loads it has."""
+
+    content: bytes
+    loads: int
+
+    @property
+    def weight(self) -> int:
+        """Its bytes, and about as many for its name."""
+        return 2 * len(self.content)
+
+
+@dataclass(frozen=True, slots=True)
 class _Point:
     """One measured load: its condition, its levels, and by how many launches."""
 
@@ -72,9 +87,34 @@ class _Point:
     launches: int
 
 
-# A curve: conditions but for their load, a protocol, a host. Points by stack.
+@dataclass(frozen=True, slots=True)
+class _Square:
+    """What is measured of a stack at one load, whose amount is known."""
+
+    condition: Condition
+    amount: float
+    found: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One stack on a curve: what is measured of it, the lowest load first."""
+
+    stack: StackNamed
+    squares: Sequence[_Square]
+
+    @property
+    def name(self) -> tuple[object, ...]:
+        """All that it rests on, but for what is asked of it."""
+        told = ((square.condition.key, square.found.told) for square in self.squares)
+        return (self.stack.key, self.squares[0].found.cell.protocol_key, *told)
+
+
+# A curve: conditions but for their load, a protocol, a host. Its sides are in the order asked for.
 _Place = tuple[str, str, str]
-_Curves = Mapping[_Place, Mapping[str, Sequence[_Point]]]
+_Curves = Mapping[_Place, Sequence[_Side]]
+# What launches gave, by stack, cell and host, and then by metric.
+_Levels = Mapping[tuple[str, Cell, str], Mapping[str, Sequence[float]]]
 
 
 def rests_on(session: ReadSession, asked: CurveQuestion) -> str:
@@ -86,9 +126,16 @@ def rests_on(session: ReadSession, asked: CurveQuestion) -> str:
     return marks.of_stacks(session, {stacks.read(session, key).stack.key for key in asked.stacks})
 
 
-def read_curves(session: ReadSession, asked: CurveQuestion) -> CurvesRead:
-    """Return the curves of some stacks, those with the most loads first.
+def read_curves(
+    session: ReadSession,
+    asked: CurveQuestion,
+    *,
+    sides: Pieces[SideTold],
+    squares: Pieces[Measured],
+) -> bytes:
+    """Return the curves of some stacks as JSON, those with the most loads first.
 
+    sides, squares: those that were told before, of which only what changed since is told anew.
     Raises UnknownStackError, UnknownMetricError and NotALatencyError.
     """
     limits = [Limit(metric_named(name), most) for name, most in asked.limits.items()]
@@ -96,17 +143,33 @@ def read_curves(session: ReadSession, asked: CurveQuestion) -> CurvesRead:
     found = [stacks.read(session, key).stack for key in asked.stacks]
     names = {stack.key: stack.name for stack in found}
     named = [StackNamed(name=name, key=key) for key, name in names.items()]
-    curves = _curves(session, asked, [stack.key for stack in named], (THROUGHPUT, *latencies))
-    longest = sorted(curves.items(), key=lambda each: (-_length(each[1]), each[0]))[:CURVES]
-    return CurvesRead(
+    curves = _curves(session, asked, named, squares)
+    every = [side for of_curve in curves.values() for side in of_curve]
+    asked_of = latencies, tuple(sorted(asked.limits.items())), asked.traffic
+
+    def tell(missing: Sequence[int]) -> Sequence[SideTold]:
+        lacking = [every[place] for place in missing]
+        levels = _levels(session, lacking, (THROUGHPUT, *latencies))
+        return [_side(side, levels, limits, asked.traffic) for side in lacking]
+
+    told = iter(sides.told([(asked_of, side.name) for side in every], tell))
+    drawn = {place: [next(told) for _ in of_curve] for place, of_curve in curves.items()}
+    longest = sorted(
+        (place for place in curves if _length(drawn[place])),
+        key=lambda place: (-_length(drawn[place]), place),
+    )
+    read = CurvesRead(
         stacks=tuple(named),
         metrics=latencies,
         limits=tuple(LimitRead(metric=each.metric.name, most=each.most) for each in limits),
         traffic=asked.traffic,
         confidence=CONFIDENCE,
-        curves=tuple(
-            _curve(place, points, named, limits, asked.traffic) for place, points in longest
-        ),
+        curves=(),
+    )
+    return joined(
+        read,
+        "curves",
+        [_curve(place, curves[place], drawn[place]) for place in longest[:CURVES]],
     )
 
 
@@ -119,83 +182,95 @@ def _latencies(asked: CurveQuestion) -> tuple[str, ...]:
     return names
 
 
-def _length(points: Mapping[str, Sequence[_Point]]) -> int:
-    return max(len(of_stack) for of_stack in points.values())
+def _length(sides: Sequence[SideTold]) -> int:
+    return max(side.loads for side in sides)
 
 
 def _curves(
-    session: ReadSession, asked: CurveQuestion, keys: Sequence[str], metrics: Sequence[str]
+    session: ReadSession,
+    asked: CurveQuestion,
+    named: Sequence[StackNamed],
+    squares: Pieces[Measured],
 ) -> _Curves:
-    values = launch_levels.of_stacks(session, keys, metrics=metrics, host=asked.host, limit=VALUES)
-    under = conditions.by_key(session, {value.cell.condition_key for value in values})
-    curves: dict[_Place, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
-    for (stack_key, cell, host), by_metric in _by_square(values).items():
-        condition = under[cell.condition_key]
-        if asked.model is not None and condition.model.id != asked.model:
-            continue
-        if (point := _point(condition, by_metric)) is not None:
-            place = (condition.key_but_load, cell.protocol_key, host)
-            curves[place][stack_key].append(point)
-    return curves
+    found = measured_squares(session, [stack.key for stack in named], kept=squares)
+    under = conditions.by_key(session, {each.cell.condition_key for each in found})
+    curves: dict[_Place, dict[str, list[_Square]]] = defaultdict(lambda: defaultdict(list))
+    for each in found:
+        condition = under[each.cell.condition_key]
+        amount = _amount(condition)
+        wanted = asked.host in {None, each.host} and asked.model in {None, condition.model.id}
+        if wanted and amount is not None:
+            place = (condition.key_but_load, each.cell.protocol_key, each.host)
+            curves[place][each.stack_key].append(_Square(condition, amount, each))
+    return {
+        place: [
+            _Side(stack, sorted(by_stack[stack.key], key=lambda square: square.amount))
+            for stack in named
+            if stack.key in by_stack
+        ]
+        for place, by_stack in curves.items()
+    }
 
 
-def _by_square(
-    values: Sequence[LaunchLevel],
-) -> Mapping[tuple[str, Cell, str], Mapping[str, Sequence[float]]]:
-    squares: dict[tuple[str, Cell, str], dict[str, list[float]]] = defaultdict(
+def _amount(condition: Condition) -> float | None:
+    traffic = condition.traffic
+    return traffic.rate if traffic.concurrency is None else float(traffic.concurrency)
+
+
+def _levels(session: ReadSession, sides: Sequence[_Side], metrics: Sequence[str]) -> _Levels:
+    """Return what the launches of some sides gave that may be judged."""
+    values = launch_levels.of_stacks(
+        session,
+        {side.stack.key for side in sides},
+        metrics=metrics,
+        conditions={square.condition.key for side in sides for square in side.squares},
+        limit=VALUES,
+    )
+    found: dict[tuple[str, Cell, str], dict[str, list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for value in values:
         # A rate or a time of 0 has no level; its run fell at a gate if that is wrong.
         if value.median > 0:
-            squares[value.stack_key, value.cell, value.host][value.metric].append(value.median)
-    return squares
+            found[value.stack_key, value.cell, value.host][value.metric].append(value.median)
+    return found
 
 
-def _point(condition: Condition, by_metric: Mapping[str, Sequence[float]]) -> _Point | None:
-    traffic = condition.traffic
-    amount = traffic.rate if traffic.concurrency is None else float(traffic.concurrency)
-    if amount is None:
-        return None
-    levels = {name: level_of(of, confidence=CONFIDENCE) for name, of in by_metric.items()}
-    return _Point(condition, Load(amount, levels), max(map(len, by_metric.values())))
-
-
-def _curve(
-    place: _Place,
-    points: Mapping[str, Sequence[_Point]],
-    named: Sequence[StackNamed],
-    limits: Sequence[Limit],
-    traffic: float | None,
-) -> CurveRead:
+def _curve(place: _Place, sides: Sequence[_Side], told: Sequence[SideTold]) -> bytes:
     _, protocol_key, host = place
-    condition = next(iter(points.values()))[0].condition
-    return CurveRead(
+    condition = sides[0].squares[0].condition
+    curve = CurveRead(
         title=title_but_load(condition),
         fields=ConditionFields.of(condition),
         protocol_key=protocol_key,
         host=host,
         cards=condition.cards.count,
         load=condition.traffic.load,
-        sides=tuple(
-            _side(stack, points[stack.key], limits, traffic)
-            for stack in named
-            if stack.key in points
-        ),
+        sides=(),
     )
+    return joined(curve, "sides", [side.content for side in told if side.loads])
 
 
-def _side(
-    stack: StackNamed, points: Sequence[_Point], limits: Sequence[Limit], traffic: float | None
-) -> SideRead:
-    ordered = sorted(points, key=lambda point: point.load.amount)
-    cards = ordered[0].condition.cards.count
-    found = capacity_of([point.load for point in ordered], limits) if limits else None
-    return SideRead(
-        stack=stack,
-        loads=tuple(_load(point, limits) for point in ordered),
+def _side(side: _Side, levels: _Levels, limits: Sequence[Limit], traffic: float | None) -> SideTold:
+    points = [
+        _point(square, of_square)
+        for square in side.squares
+        if (of_square := levels.get(square.found[:3]))
+    ]
+    found = capacity_of([point.load for point in points], limits) if limits and points else None
+    cards = side.squares[0].condition.cards.count
+    read = SideRead(
+        stack=side.stack,
+        loads=tuple(_load(point, limits) for point in points),
         capacity=None if found is None else _capacity(found, traffic, cards),
     )
+    return SideTold(read.model_dump_json().encode(), len(points))
+
+
+def _point(square: _Square, by_metric: Mapping[str, Sequence[float]]) -> _Point:
+    levels = {name: level_of(of, confidence=CONFIDENCE) for name, of in by_metric.items()}
+    launches = max(map(len, by_metric.values()))
+    return _Point(square.condition, Load(square.amount, levels), launches)
 
 
 def _load(point: _Point, limits: Sequence[Limit]) -> LoadRead:

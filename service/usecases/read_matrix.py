@@ -8,6 +8,7 @@ from itertools import chain
 from service.domain.cell import Cell, title
 from service.domain.condition import Condition
 from service.domain.metric import METRICS, Metric, metric_named
+from service.domain.verdict import Outcome
 from service.formats.matrix_view import (
     ConditionFields,
     MatrixRead,
@@ -19,11 +20,20 @@ from service.formats.stack_differences import StackNamed
 from service.store import baselines, conditions, marks, measured, stacks
 from service.store.database import ReadSession
 from service.store.judged import Judged
-from service.usecases.judge_squares import Answers, Place, Squares, digest, judge_squares
+from service.store.measured import Measured
+from service.usecases.judge_squares import (
+    Answers,
+    Place,
+    Squares,
+    digest,
+    histories_of,
+    judge_squares,
+)
+from service.usecases.measured_squares import measured_squares
+from service.usecases.pieces import Pieces, joined
 from service.usecases.sides import JUDGED, NamedStack
 
-# As many squares, over all hosts, and as many pins as are looked at.
-SQUARES = 100_000
+# As many pins as are looked at.
 PINS = 5000
 # As many squares as one answer holds: of many stacks it has fewer rows.
 ANSWERED = 3000
@@ -73,6 +83,19 @@ class Baselines:
         return self.named or self.pinned.get(cell)
 
 
+@dataclass(frozen=True, slots=True)
+class RowTold:
+    """A row as JSON, and the outcome of each of its squares."""
+
+    content: bytes
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def weight(self) -> int:
+        """Its bytes, and about as many for its name."""
+        return 2 * len(self.content)
+
+
 def list_metrics() -> tuple[MetricRead, ...]:
     """Return the closed list of what is measured."""
     return tuple(MetricRead.of(metric) for metric in METRICS.values())
@@ -94,40 +117,82 @@ def rests_on(session: ReadSession, asked: MatrixQuestion, *, rule: str) -> str:
 
 
 def read_matrix(
-    session: ReadSession, asked: MatrixQuestion, *, rule: str
-) -> tuple[MatrixRead, Sequence[Judged]]:
-    """Return the matrix, and what had to be judged for it and may be kept.
+    session: ReadSession,
+    asked: MatrixQuestion,
+    *,
+    rule: str,
+    rows: Pieces[RowTold],
+    squares: Pieces[Measured],
+) -> tuple[bytes, Sequence[Judged]]:
+    """Return the matrix as JSON, and what had to be judged for it and may be kept.
 
-    rule: a text that is another one whenever the rules may say something else.
+    rule: a text that is another one whenever the rules may say something else. rows, squares:
+    those that were told before, of which only what changed since is told anew.
     Raises UnknownStackError, UnknownMetricError and NotJudgedError.
     """
     metrics = _metrics(asked)
     held_to = _baselines(session, asked)
     if not (candidates := _candidates(session, asked, held_to)):
-        return _nothing(asked, metrics), ()
+        return _nothing(asked, metrics).model_dump_json().encode(), ()
     keys = {stack.key for stack in candidates} | held_to.keys
-    squares = Squares.of(measured.of_stacks(session, keys, limit=SQUARES))
-    cells = _cells(session, asked, squares.cells_of(keys) | held_to.pinned.keys())
+    found = Squares.of(measured_squares(session, keys, kept=squares))
+    cells = _cells(session, asked, found.cells_of(keys) | held_to.pinned.keys())
     page = cells[: min(asked.limit, ANSWERED // len(candidates))]
-    places = [
-        [squares.place(cell, stack, held_to.of(cell)) for stack in candidates] for cell in page
-    ]
-    answers, fresh = judge_squares(session, list(chain(*places)), rule=rule)
-    under = conditions.by_key(session, {cell.condition_key for cell in page})
-    rows = tuple(
-        _row(under[cell.condition_key], in_row, answers, metrics)
-        for cell, in_row in zip(page, places, strict=True)
-    )
+    places = [[found.place(cell, stack, held_to.of(cell)) for stack in candidates] for cell in page]
+    fresh: list[Judged] = []
+
+    def tell(missing: Sequence[int]) -> Sequence[RowTold]:
+        lacking = [places[place] for place in missing]
+        told, judged = _rows(session, lacking, metrics, rule=rule)
+        fresh.extend(judged)
+        return told
+
+    told = rows.told(_names(session, places, metrics, rule=rule), tell)
     matrix = MatrixRead(
         against="channel" if held_to.named is None else "stack",
         channel=asked.channel,
         stacks=tuple(_shown(stack) for stack in candidates),
         metrics=tuple(metric.name for metric in metrics),
-        rows=rows,
-        outcomes=Counter(square.outcome for row in rows for square in row.squares),
+        rows=(),
+        outcomes=Counter(chain.from_iterable(row.outcomes for row in told)),
         cursor=".".join(_order(page[-1])) if len(cells) > len(page) else None,
     )
-    return matrix, fresh
+    return joined(matrix, "rows", [row.content for row in told]), fresh
+
+
+def _names(
+    session: ReadSession,
+    places: Sequence[Sequence[Place]],
+    metrics: Sequence[Metric],
+    *,
+    rule: str,
+) -> Sequence[tuple[object, ...]]:
+    """Return all that each row rests on."""
+    histories = histories_of(session, chain.from_iterable(places))
+    shown = rule, *(metric.name for metric in metrics)
+    return [
+        (shown, _order(in_row[0].cell), *(place.name(histories) for place in in_row))
+        for in_row in places
+    ]
+
+
+def _rows(
+    session: ReadSession,
+    places: Sequence[Sequence[Place]],
+    metrics: Sequence[Metric],
+    *,
+    rule: str,
+) -> tuple[Sequence[RowTold], Sequence[Judged]]:
+    """Return some rows, and what of them had to be judged."""
+    answers, fresh = judge_squares(session, list(chain.from_iterable(places)), rule=rule)
+    under = conditions.by_key(session, {in_row[0].cell.condition_key for in_row in places})
+    found = (
+        _row(under[in_row[0].cell.condition_key], in_row, answers, metrics) for in_row in places
+    )
+    return [
+        RowTold(row.model_dump_json().encode(), tuple(square.outcome for square in row.squares))
+        for row in found
+    ], fresh
 
 
 def _nothing(asked: MatrixQuestion, metrics: Sequence[Metric]) -> MatrixRead:

@@ -15,14 +15,18 @@ from service.formats.stack_differences import StackNamed
 from service.stats import change as changes
 from service.stats.change import change_of, level_of
 from service.stats.interval import Interval
-from service.store import conditions, launch_levels, marks, measured, stacks
+from service.store import conditions, launch_levels, marks, stacks
 from service.store.database import ReadSession
 from service.store.launch_levels import LaunchSample
+from service.store.measured import Measured
+from service.usecases.measured_squares import measured_squares
+from service.usecases.pieces import Pieces, joined
 
-SQUARES = 100_000
 # The newest runs that are looked at, and of one cell of a stack on a host.
 RUNS = 100_000
 RUNS_OF_CELL = 2000
+# About what the name of a row takes in memory.
+NAME_BYTES = 2000
 
 Launches = Sequence[Sequence[float]]
 
@@ -39,13 +43,36 @@ class ScalingQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class RowScaled:
+    """A row as JSON, and its place among the others; no JSON where too little may be judged."""
+
+    content: bytes
+    order: tuple[str, str, str]
+
+    @property
+    def weight(self) -> int:
+        """Its bytes, and about as many for its name."""
+        return 2 * len(self.content) + NAME_BYTES
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
-    """One workload on one stack and host, measured on several numbers of cards."""
+    """One workload on one stack and host, measured on several numbers of cards.
+
+    conditions, found: its conditions, and what is measured under each, by the condition's key.
+    """
 
     stack_key: str
     host: str
     protocol_key: str
     conditions: Mapping[str, Condition]
+    found: Mapping[str, Measured]
+
+    @property
+    def name(self) -> tuple[object, ...]:
+        """All that its row rests on, but for the metric."""
+        told = ((key, self.found[key].told) for key in sorted(self.found))
+        return (self.stack_key, self.protocol_key, *told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +101,31 @@ def rests_on(session: ReadSession, asked: ScalingQuestion) -> str:
     return marks.of_stacks(session, _stack_keys(session, asked))
 
 
-def read_scaling(session: ReadSession, asked: ScalingQuestion) -> ScalingRead:
-    """Return the scaling of every pair. Raises UnknownStackError and UnknownMetricError.
+def read_scaling(
+    session: ReadSession,
+    asked: ScalingQuestion,
+    *,
+    rows: Pieces[RowScaled],
+    squares: Pieces[Measured],
+) -> bytes:
+    """Return the scaling of every pair as JSON. Raises UnknownStackError and UnknownMetricError.
 
-    Only runs that may be judged count.
+    Only runs that may be judged count. rows, squares: those that were told before, of which only
+    what changed since is told anew.
     """
     metric = metric_named(asked.metric)
-    places = _places(session, asked)
+    places = _places(session, asked, squares)
     names = stacks.names(session, {place.stack_key for place in places})
-    samples = _samples(session, asked, places)
-    found = (_row(place, samples, metric, names[place.stack_key]) for place in places)
-    rows = sorted((row for row in found if row is not None), key=_order)
-    return ScalingRead(metric=metric.name, rows=tuple(rows[: asked.limit]))
+
+    def tell(missing: Sequence[int]) -> Sequence[RowScaled]:
+        lacking = [places[place] for place in missing]
+        samples = _samples(session, asked, lacking)
+        return [_scaled(_row(each, samples, metric, names[each.stack_key])) for each in lacking]
+
+    told = rows.told([(metric.name, place.name) for place in places], tell)
+    found = sorted((row for row in told if row.content), key=lambda row: row.order)
+    read = ScalingRead(metric=metric.name, rows=())
+    return joined(read, "rows", [row.content for row in found[: asked.limit]])
 
 
 def _stack_keys(session: ReadSession, asked: ScalingQuestion) -> frozenset[str]:
@@ -94,27 +134,28 @@ def _stack_keys(session: ReadSession, asked: ScalingQuestion) -> frozenset[str]:
     return frozenset(found.stack.key for found in stacks.newest(session))
 
 
-def _places(session: ReadSession, asked: ScalingQuestion) -> Sequence[_Place]:
+def _places(
+    session: ReadSession, asked: ScalingQuestion, kept: Pieces[Measured]
+) -> Sequence[_Place]:
     """Return where one card and several were measured alike."""
     squares = [
         square
-        for square in measured.squares_of_stacks(
-            session, _stack_keys(session, asked), limit=SQUARES
-        )
-        if square[2] != UNKNOWN_HOST and asked.host in {None, square[2]}
+        for square in measured_squares(session, _stack_keys(session, asked), kept=kept)
+        if square.host != UNKNOWN_HOST and asked.host in {None, square.host}
     ]
-    under = conditions.by_key(session, {cell.condition_key for _, cell, _ in squares})
-    grouped: dict[tuple[str, str, str, str], dict[str, Condition]] = defaultdict(dict)
-    for stack_key, cell, host in squares:
-        condition = under[cell.condition_key]
+    under = conditions.by_key(session, {square.cell.condition_key for square in squares})
+    grouped: dict[tuple[str, str, str, str], dict[str, Measured]] = defaultdict(dict)
+    for square in squares:
+        condition = under[square.cell.condition_key]
         if asked.model in {None, condition.model.id}:
-            place = (stack_key, host, cell.protocol_key, condition.key_but_cards)
-            grouped[place][cell.condition_key] = condition
-    return [
-        _Place(stack_key, host, protocol_key, found)
+            protocol_key = square.cell.protocol_key
+            place = (square.stack_key, square.host, protocol_key, condition.key_but_cards)
+            grouped[place][condition.key] = square
+    places = (
+        _Place(stack_key, host, protocol_key, {key: under[key] for key in found}, found)
         for (stack_key, host, protocol_key, _), found in grouped.items()
-        if _has_a_pair(found)
-    ]
+    )
+    return [place for place in places if _has_a_pair(place.conditions)]
 
 
 def _has_a_pair(under: Mapping[str, Condition]) -> bool:
@@ -129,7 +170,6 @@ def _samples(session: ReadSession, asked: ScalingQuestion, places: Sequence[_Pla
         {place.stack_key for place in places},
         metric=asked.metric,
         conditions={key for place in places for key in place.conditions},
-        host=asked.host,
         limit=RUNS,
     ):
         found[run.stack_key, run.cell, run.host].append(run)
@@ -201,5 +241,7 @@ def _change(one: Launches, many: Launches) -> Interval:
         return Interval(center, center, center)
 
 
-def _order(row: ScalingRow) -> tuple[str, str, str]:
-    return row.stack.name, row.host, row.title
+def _scaled(row: ScalingRow | None) -> RowScaled:
+    if row is None:
+        return RowScaled(b"", ("", "", ""))
+    return RowScaled(row.model_dump_json().encode(), (row.stack.name, row.host, row.title))

@@ -10,13 +10,15 @@ from uuid import UUID
 import zstandard
 
 from service.domain.policy import Policy
-from service.formats.comparisons import CellsCompared, SessionVerdicts
 from service.store import judged, marks, overview, stacks
 from service.store.database import ReadSession
 from service.store.judged import Judged
+from service.store.measured import Measured
+from service.usecases.compare_stacks import CellTold, StacksAsked, compare_stacks, past_of
 from service.usecases.compare_stored import compare_stored
 from service.usecases.judge_session import judge_session
 from service.usecases.judge_squares import digest
+from service.usecases.pieces import Pieces
 
 # Fewer cells are judged as fast as a kept answer would be found.
 CELLS_KEPT = 50
@@ -30,15 +32,6 @@ class WholeAnswer:
 
     text: str
     fresh: Judged | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StacksAsked:
-    """Two stacks to be compared, by key, and what an answer about them rests on."""
-
-    baseline: str
-    candidate: str
-    rests_on: str
 
 
 def verdicts_of_session(
@@ -56,7 +49,8 @@ def verdicts_of_session(
     found = judge_session(
         session, session_id, baseline=baseline, channel=channel, looking_back=True
     )
-    return _answer(found, subject, rests_on, worth_it=large and found.finished)
+    worth_it = large and found.finished
+    return _answer(found.model_dump_json(), subject, rests_on, worth_it=worth_it)
 
 
 def stacks_asked(
@@ -65,25 +59,40 @@ def stacks_asked(
     """Return what two stacks are asked about; None where a run is. Raises UnknownStackError."""
     if _is_run(baseline) or _is_run(candidate):
         return None
-    keys = [stacks.read(session, each).stack.key for each in (baseline, candidate)]
-    told = marks.of_all(session), marks.of_stacks(session, keys)
-    return StacksAsked(keys[0], keys[1], digest(rule, REVISION, *told))
+    before, after = (stacks.read(session, each) for each in (baseline, candidate))
+    keys = before.stack.key, after.stack.key
+    past = past_of(session, before, after)
+    told = past, marks.of_all(session), marks.of_stacks(session, keys)
+    return StacksAsked(*keys, rule=rule, past=past, rests_on=digest(rule, REVISION, *told))
 
 
 def comparison_of_stacks(
-    session: ReadSession, asked: StacksAsked, *, policy: Policy
+    session: ReadSession,
+    asked: StacksAsked,
+    *,
+    policy: Policy,
+    cells: Pieces[CellTold],
+    squares: Pieces[Measured],
 ) -> WholeAnswer:
     """Return the comparison of two stacks, which may be one that was kept.
 
+    cells, squares: those that were told before, of which only what changed since is told anew.
     Raises what compare_stored() raises.
     """
     subject = digest("stacks", asked.baseline, asked.candidate, str(policy.min_repeats))
     if (known := _known(session, subject, asked.rests_on)) is not None:
         return known
-    found = compare_stored(
-        session, baseline=asked.baseline, candidate=asked.candidate, policy=policy
+    told = compare_stacks(
+        session, asked, policy=policy, cells=cells, squares=squares, least=CELLS_KEPT
     )
-    return _answer(found, subject, asked.rests_on, worth_it=len(found.cells) >= CELLS_KEPT)
+    if told is None:
+        found = compare_stored(
+            session, baseline=asked.baseline, candidate=asked.candidate, policy=policy
+        )
+        return WholeAnswer(found.model_dump_json())
+    # To keep it takes longer than to judge a few cells of it again.
+    worth_it = told.judged >= CELLS_KEPT
+    return _answer(told.content.decode(), subject, asked.rests_on, worth_it=worth_it)
 
 
 def _is_run(text: str) -> bool:
@@ -100,10 +109,7 @@ def _known(session: ReadSession, subject: str, rests_on: str) -> WholeAnswer | N
     return WholeAnswer(zstandard.decompress(b64decode(found["zstd"])).decode())
 
 
-def _answer(
-    found: SessionVerdicts | CellsCompared, subject: str, rests_on: str, *, worth_it: bool
-) -> WholeAnswer:
-    text = found.model_dump_json()
+def _answer(text: str, subject: str, rests_on: str, *, worth_it: bool) -> WholeAnswer:
     if not worth_it:
         return WholeAnswer(text)
     # A thousand cells are megabytes of words that are much alike.

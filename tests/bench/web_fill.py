@@ -147,8 +147,8 @@ def copy_runs(connection: psycopg.Connection, of: Made) -> int:
         for host, under in of.by_host.items():
             _add_night(rows, of, number, host, under)
         _add_long(rows, of, number)
-    for table, columns in COLUMNS.items():
-        _copy(connection, table, columns, getattr(rows, table))
+    for table in COLUMNS:
+        copy_rows(connection, table, getattr(rows, table))
     metrics = ((row[0], 1 if row[7] == "h3" else METRIC_COUNT) for row in rows.run)
     return _samples(connection, metrics)  # type: ignore[arg-type]  # a row's columns have their types
 
@@ -156,11 +156,11 @@ def copy_runs(connection: psycopg.Connection, of: Made) -> int:
 def _add_night(rows: _Rows, of: Made, number: int, host: str, under: Sequence[Condition]) -> None:
     """Add a session of a stack on a host: every cell in each of its launches."""
     session, stack = session_id(number, host), of.stacks[number]
-    rows.session.append(_session(session, host, built(number), stack))
+    rows.session.append(session_row(session, host, built(number), stack))
     for ordinal in range(LAUNCHES):
         job = name(f"job {session} {ordinal}")
-        rows.job.append(_job(job, session, ordinal, stack, host, under))
-        rows.launch.append(_launch(job, stack, host, built(number)))
+        rows.job.append(job_row((job, session, ordinal), stack, host, under))
+        rows.launch.append(launch_row(job, stack, host, built(number)))
         for one in under:
             run = run_id(number, host, one, launch=ordinal)
             rows.run.append(_run(run, (session, job, job), one, stack, host, built(number)))
@@ -169,12 +169,12 @@ def _add_night(rows: _Rows, of: Made, number: int, host: str, under: Sequence[Co
 def _add_long(rows: _Rows, of: Made, number: int) -> None:
     """Add a stack's runs of the two long series; those of the longer are of no session."""
     session, stack = session_id(number, "h3"), of.stacks[number]
-    rows.session.append(_session(session, "h3", built(number), stack))
+    rows.session.append(session_row(session, "h3", built(number), stack))
     for ordinal in range(IN_SESSION):
         at = built(number) + timedelta(minutes=ordinal)
         job = name(f"job {session} {ordinal}")
-        rows.job.append(_job(job, session, ordinal, stack, "h3", of.long[:1]))
-        rows.launch.append(_launch(job, stack, "h3", at))
+        rows.job.append(job_row((job, session, ordinal), stack, "h3", of.long[:1]))
+        rows.launch.append(launch_row(job, stack, "h3", at))
         run = run_id(number, "h3", of.long[0], launch=ordinal)
         rows.run.append(_run(run, (session, job, job), of.long[0], stack, "h3", at))
     for ordinal in range(LONG[1] // STACKS):
@@ -183,23 +183,34 @@ def _add_long(rows: _Rows, of: Made, number: int) -> None:
         rows.run.append(_run(run, (None, None, run), of.long[1], stack, "h3", at))
 
 
-def _session(session: UUID, host: str, at: datetime, stack: Stack) -> Row:
+def session_row(
+    session: UUID, host: str, at: datetime, stack: Stack, *, finished: bool = True
+) -> Row:
+    """Return a session of one stack on a host, that is over or under way."""
     content = builders.session_order(arms=(stack,), baseline=None).model_dump(
         mode="json", exclude={"launches", "conditions", "protocols"}
     )
-    return (session, "nightly", "cpu", "cpu", "finished", host, None, Jsonb(content), at, at)
+    state, finished_at = ("finished", at) if finished else ("running", None)
+    return (session, "nightly", "cpu", "cpu", state, host, None, Jsonb(content), at, finished_at)
 
 
-def _job(
-    job: UUID, session: UUID, ordinal: int, stack: Stack, host: str, under: Sequence[Condition]
+def job_row(
+    of: tuple[UUID, UUID, int],
+    stack: Stack,
+    host: str,
+    under: Sequence[Condition],
+    *,
+    state: str = "reported",
 ) -> Row:
+    """Return a job with its cells. of: its id, its session and its place there."""
     launch = Jsonb(builders.launch_order(stack, under).model_dump(mode="json"))
-    asked = (job, session, ordinal, "reported", "cpu", "cpu", 1, stack.key, launch)
+    asked = (*of, state, "cpu", "cpu", 1, stack.key, launch)
     held = (len(under), REPEATS, 1, 1, "r1", str(SPACE), host, None, None, None, NOW, NOW)
     return (*asked, *held)
 
 
-def _launch(job: UUID, stack: Stack, host: str, at: datetime) -> Row:
+def launch_row(job: UUID, stack: Stack, host: str, at: datetime) -> Row:
+    """Return the launch of a job, under the job's own id."""
     settled = {f"setting_{number}": number for number in range(60)}
     observed = Jsonb(dict(stack.versions))
     told = (observed, Jsonb([]), Jsonb(settled), Jsonb([]), Jsonb([]), None)
@@ -240,7 +251,8 @@ def _sample(draw: random.Random) -> str:
     return f"\\\\x{packed}\t{REPEATS}\t{median(sample)}\t{sample[0]}\t{sample[-1]}"
 
 
-def _copy(connection: psycopg.Connection, table: str, columns: str, rows: Sequence[Row]) -> None:
-    with connection.cursor().copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+def copy_rows(connection: psycopg.Connection, table: str, rows: Sequence[Row]) -> None:
+    """Store rows of a table that has COLUMNS."""
+    with connection.cursor().copy(f"COPY {table} ({COLUMNS[table]}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)

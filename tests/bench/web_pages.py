@@ -1,8 +1,9 @@
 """What each page of the dashboard asks, as its code asks it, and how long an answer may take."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from service.domain.condition import Condition
 from tests.bench.web_fill import STACKS, Made, name, run_id, session_id
 from tests.bench.web_rows import event_id, job_of_long
 from tests.integration.builders import PROTOCOL
@@ -17,7 +18,8 @@ SIDE_BY_SIDE = 6
 class Question:
     """What a page asks, and the most that 95 of 100 answers may take, in milliseconds.
 
-    body: of a question that is posted; None for one that is not.
+    body: of a question that is posted; None for one that is not. of_runs: whether one more run
+    changes the answer; of: the condition that it must be of, None for any in the matrix.
     """
 
     page: str
@@ -25,13 +27,15 @@ class Question:
     path: str
     wanted_ms: float = PAGE_MS
     body: Mapping[str, object] | None = None
+    of_runs: bool = False
+    of: Condition | None = None
 
 
 def questions(of: Made, known: Mapping[str, str]) -> list[Question]:
     """Return what all pages ask. known: ids and digests that the database alone can tell."""
     return [
         *_overview(),
-        *_matrix(of),
+        *(replace(each, of_runs=True) for each in _matrix(of)),
         *_series(of),
         *_compare(of),
         *_incidents(of),
@@ -42,7 +46,7 @@ def questions(of: Made, known: Mapping[str, str]) -> list[Question]:
 
 
 def _overview() -> Iterator[Question]:
-    yield Question("overview", "overview", "/overview")
+    yield Question("overview", "overview", "/overview", of_runs=True)
     yield Question("overview", "open incidents", "/incidents?is_open=true&limit=12")
     yield Question("overview", "newest changes", "/events?since=2026-11-20T00:00:00Z&limit=5")
 
@@ -63,21 +67,17 @@ def _matrix(of: Made) -> Iterator[Question]:
 
 
 def _series(of: Made) -> Iterator[Question]:
+    def asked(name: str, cell: Condition, more: str, wanted_ms: float) -> Question:
+        address = f"condition_key={cell.key}&protocol_key={PROTOCOL.key}&metric=ttft_p50"
+        path = f"/series{more.format(asked=address)}"
+        return Question("series", name, path, wanted_ms, of_runs=True, of=cell)
+
     cell, long, longest = of.by_host["h1"][0], *of.long
-
-    def asked(key: str, of_host: str = "") -> str:
-        return f"condition_key={key}&protocol_key={PROTOCOL.key}&metric=ttft_p50{of_host}"
-
-    yield Question("series", "of a cell", f"/series?{asked(cell.key)}&limit=500", SERIES_MS)
-    yield Question("series", "of 500 runs", f"/series?{asked(long.key)}&limit=500", SERIES_MS)
-    yield Question(
-        "series",
-        "500 runs, one host",
-        f"/series?{asked(long.key, '&host=h3')}&limit=500",
-        SERIES_MS,
-    )
-    yield Question("series", "500 of 100,000 runs", f"/series?{asked(longest.key)}&limit=500")
-    yield Question("series", "outline of 100,000", f"/series/outline?{asked(longest.key)}")
+    yield asked("of a cell", cell, "?{asked}&limit=500", SERIES_MS)
+    yield asked("of 500 runs", long, "?{asked}&limit=500", SERIES_MS)
+    yield asked("500 runs, one host", long, "?{asked}&host=h3&limit=500", SERIES_MS)
+    yield asked("500 of 100,000 runs", longest, "?{asked}&limit=500", PAGE_MS)
+    yield asked("outline of 100,000", longest, "/outline?{asked}", PAGE_MS)
 
 
 def _compare(of: Made) -> Iterator[Question]:
@@ -87,16 +87,22 @@ def _compare(of: Made) -> Iterator[Question]:
     both = f"stack={base}&stack={new}"
     limits = "latency=ttft_p50&latency=tpot_p50&at_most=ttft_p50:1.1&traffic=5000"
     yield Question(
-        "compare", "two stacks, 1,000 cells", f"/comparisons?baseline={base}&candidate={new}"
+        "compare",
+        "two stacks, 1,000 cells",
+        f"/comparisons?baseline={base}&candidate={new}",
+        of_runs=True,
     )
     yield Question("compare", "two runs", f"/comparisons?baseline={first}&candidate={last}")
     yield Question("compare", "a session", f"/sessions/{session_id(STACKS - 1, 'h1')}/verdicts")
     yield Question("compare", "what differs", f"/stacks/{base}/diff/{new}")
     yield Question(
-        "compare", "curves, 2 × 1,000 loads", f"/curves?{both}&latency=ttft_p50&latency=tpot_p50"
+        "compare",
+        "curves, 2 × 1,000 loads",
+        f"/curves?{both}&latency=ttft_p50&latency=tpot_p50",
+        of_runs=True,
     )
-    yield Question("compare", "capacity under limits", f"/curves?{both}&{limits}")
-    yield Question("compare", "scaling, 250 workloads", f"/scaling?stack={new}")
+    yield Question("compare", "capacity under limits", f"/curves?{both}&{limits}", of_runs=True)
+    yield Question("compare", "scaling, 250 workloads", f"/scaling?stack={new}", of_runs=True)
     yield Question("compare", "stacks to choose from", "/stacks?limit=200")
 
 
@@ -130,10 +136,10 @@ def _run(of: Made, known: Mapping[str, str]) -> Iterator[Question]:
     yield Question("run", "log of 20,000 lines", f"/artefacts/{log}/lines?begin=1&limit=200")
     yield Question("run", "log, deep", f"/artefacts/{log}/lines?begin=15000&limit=200")
     yield Question("run", "log, searched", f"/artefacts/{log}/lines?limit=200&search=req: 63")
-    yield Question("runs", "page", "/runs?limit=50")
-    yield Question("runs", "of a stack", f"/runs?stack_key={new}&limit=50")
-    yield Question("runs", "of a state", "/runs?state=broken&limit=50")
-    yield Question("runs", "of a host", "/runs?host=h1&limit=50")
+    yield Question("runs", "page", "/runs?limit=50", of_runs=True)
+    yield Question("runs", "of a stack", f"/runs?stack_key={new}&limit=50", of_runs=True)
+    yield Question("runs", "of a state", "/runs?state=broken&limit=50", of_runs=True)
+    yield Question("runs", "of a host", "/runs?host=h1&limit=50", of_runs=True)
 
 
 def _compat(of: Made) -> Iterator[Question]:

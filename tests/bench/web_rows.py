@@ -109,6 +109,11 @@ def insert_noise(connection: psycopg.Connection, of: Made) -> None:
                     for metric in METRICS:
                         cell = (session_id(number, host), one.key, PROTOCOL.key, metric, host)
                         copy.write_row((*cell, *rests))
+    connection.execute(
+        "INSERT INTO noise_version (condition_key, protocol_key, host, version) "
+        "SELECT condition_key, protocol_key, host, 1 FROM noise GROUP BY 1, 2, 3 "
+        "ON CONFLICT DO NOTHING"
+    )
 
 
 def insert_screens(connection: psycopg.Connection, of: Made) -> None:

@@ -9,6 +9,7 @@ from service.domain.policy import Policy
 from service.store import judged
 from service.store.database import reading, writing
 from service.usecases import whole_answers
+from service.usecases.pieces import Pieces
 from service.usecases.whole_answers import (
     WholeAnswer,
     comparison_of_stacks,
@@ -39,7 +40,9 @@ def compared(engine: Engine) -> WholeAnswer:
     with reading(engine) as session:
         asked = stacks_asked(session, OLD.key, NEW.name, rule="1")
         assert asked is not None
-        return comparison_of_stacks(session, asked, policy=Policy())
+        return comparison_of_stacks(
+            session, asked, policy=Policy(), cells=Pieces(), squares=Pieces()
+        )
 
 
 def kept(engine: Engine, answer: WholeAnswer) -> None:
