@@ -45,3 +45,11 @@ def window(text: str) -> Window:
     if found.begin == found.end:
         raise WindowError(text, "it begins when it ends")
     return found
+
+
+def may_be_open(text: str | None, now: datetime) -> bool:
+    """Return whether a window is open: one that nobody named is, and one in a strange zone may."""
+    try:
+        return text is None or window(text).is_open(now)
+    except WindowError:
+        return True

@@ -9,7 +9,7 @@ import zstandard
 
 from service.domain.claimant import Needs, Offer, obstacle
 from service.domain.job import ENDED, JobState
-from service.domain.window import WindowError, window
+from service.domain.window import may_be_open
 from service.formats.claimants import ClaimantRead, ClaimantsRead
 from service.formats.orders import Claim
 from service.store import artefacts, jobs, runners, sessions
@@ -60,7 +60,7 @@ def _read(
 ) -> ClaimantRead:
     capacity = runner.capacity
     begins = windows.get(capacity.incarnation)
-    offer = Offer(capacity, runner.state, now - runner.seen_at, _is_open(begins, now))
+    offer = Offer(capacity, runner.state, now - runner.seen_at, may_be_open(begins, now))
     return ClaimantRead(
         runner=capacity.runner,
         host=capacity.host,
@@ -70,14 +70,6 @@ def _read(
         window=begins,
         seen_at=runner.seen_at,
     )
-
-
-def _is_open(begins: str | None, now: datetime) -> bool:
-    """Return whether a window is open; one whose zone this host does not know may be."""
-    try:
-        return begins is None or window(begins).is_open(now)
-    except WindowError:
-        return True
 
 
 def _windows(
