@@ -18,6 +18,7 @@ from service.formats.orders import Progress
 from service.formats.reports import Broken
 from service.formats.sessions import JobRead, SessionRead
 from service.formats.verdicts import ComparisonRead, VerdictRead
+from tests.compared_cell import compared_cell
 from tests.golden_file import assert_golden
 
 EN, ZH = CATALOGUES[Language.EN], CATALOGUES[Language.ZH]
@@ -86,27 +87,14 @@ def cell(outcome: Outcome, *warnings: str) -> CellComparison:
         "warnings": (),
         **(interval if outcome in REASONS else dict.fromkeys(interval)),
     }
-    return CellComparison(
-        condition_key="a" * 64,
-        protocol_key="b" * 64,
-        title=f"cell {list(Outcome).index(outcome) + 1}",
-        candidate_stack_key="c" * 64,
-        candidate_stack_name="newer",
-        baseline_stack_key="d" * 64,
-        baseline_stack_name="older",
-        host="host-1",
-        against="control",
-        baseline_launches=2,
-        candidate_launches=2,
-        resolution=(),
-        comparison=ComparisonRead(
-            comparable=True,
-            outcome=outcome,
-            differences=(),
-            verdicts=(VerdictRead.model_validate(verdict),),
-            warnings=warnings,
-        ),
+    comparison = ComparisonRead(
+        comparable=True,
+        outcome=outcome,
+        differences=(),
+        verdicts=(VerdictRead.model_validate(verdict),),
+        warnings=warnings,
     )
+    return compared_cell(comparison, title=f"cell {list(Outcome).index(outcome) + 1}")
 
 
 CREPT = (

@@ -10,29 +10,20 @@ from service.cli.verdict_words import CATALOGUES
 from service.domain.verdict import Outcome
 from service.formats.comparisons import CellComparison
 from service.formats.verdicts import ComparisonRead, DifferenceRead, VerdictRead
+from tests.compared_cell import compared_cell
 from tests.golden_file import assert_golden
 
 ODD = "[/usr/lib] no module [red]named[/red] x"
 
 
 def cell(comparison: ComparisonRead, *, title: str = "8k→1k") -> CellComparison:
-    return CellComparison(
-        condition_key="a" * 64,
-        protocol_key="b" * 64,
+    return compared_cell(
+        comparison,
         title=title,
-        candidate_stack_key="c" * 64,
-        candidate_stack_name="newer",
-        baseline_stack_key="d" * 64,
-        baseline_stack_name="older",
-        host="host-1",
-        against="control",
-        baseline_launches=2,
-        candidate_launches=2,
         resolution=(
             DifferenceRead(field="page_size", baseline="64", candidate="128"),
             DifferenceRead(field="version", baseline="1", candidate="2"),
         ),
-        comparison=comparison,
     )
 
 
