@@ -8,8 +8,10 @@ import gzip
 import json
 import re
 import zlib
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,7 @@ def track_of(packed: bytes, name: str) -> Track:
         tensor_rank=_rank("TP", name),
         pipeline_rank=_rank("PP", name),
         steps=list(_steps(host)),
-        spans=[_span(event) for event in device] or _messages(map(_span, host)),
+        spans=[_span(event) for event in device] or _messages(host),
         own_s=_own_seconds(device or host),
         on_device=bool(device),
     )
@@ -78,34 +80,51 @@ def _steps(host: Iterable[Mapping[str, Any]]) -> Iterator[Step]:
             yield Step(_STAGES[named[1]], _span(event))
 
 
-def _messages(spans: Iterable[Span]) -> list[Span]:
-    """Return the messages of a host: each from when the model asked for it until it was sent.
+def _messages(host: Iterable[Mapping[str, Any]]) -> list[Span]:
+    """Return the messages of a host: each from when the model asked for it until it goes on.
 
-    The library sends in a thread of its own, which has to be woken first; whoever asked waits for
-    both. Where not each one that was asked for was seen to be sent, what was sent is told alone.
+    The library sends in a thread of its own, which has to be woken first, and then whoever asked
+    has to be; a pass pays for all of it. Where not each one that was asked for was seen to be sent,
+    what was sent is told alone.
     """
-    asked: dict[str, list[Span]] = defaultdict(list)
+    asked: dict[str, list[_Asked]] = defaultdict(list)
     sent: dict[str, list[Span]] = defaultdict(list)
-    for span in sorted(spans, key=lambda each: each.begin_s):
+    begins: dict[object, list[float]] = defaultdict(list)
+    for event in sorted(host, key=lambda each: float(each["ts"])):
+        span, of_thread = _span(event), begins[event.get("pid"), event.get("tid")]
+        of_thread.append(span.begin_s)
         if span.name.startswith(_ASKED):
-            asked[_kind(span.name)].append(span)
+            asked[_kind(span.name)].append(_Asked(span, of_thread))
         elif _SENT.search(span.name):
             sent[_kind(span.name)].append(span)
     return [
         each
         for kind, done in sent.items()
-        for each in (map(_whole, asked[kind], done) if len(asked[kind]) == len(done) else done)
+        for each in (
+            map(_Asked.whole, asked[kind], done) if len(asked[kind]) == len(done) else done
+        )
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A message that was asked for. begins: when something began in that thread, in order."""
+
+    span: Span
+    begins: Sequence[float]
+
+    def whole(self, sent: Span) -> Span:
+        """Return it until its thread goes on; one that went on meanwhile did not wait for it."""
+        end_s = max(self.span.end_s, sent.end_s)
+        after = self.begins[bisect_left(self.begins, self.span.end_s) :][:1]
+        if after and after[0] > end_s:
+            end_s = after[0]
+        return Span(sent.name, self.span.begin_s, end_s - self.span.begin_s)
 
 
 def _kind(name: str) -> str:
     """Return what a message does, alike for whoever asks and whoever sends."""
     return _NO_LETTER.sub("", name.lower())
-
-
-def _whole(asked: Span, sent: Span) -> Span:
-    end_s = max(asked.end_s, sent.end_s)
-    return Span(sent.name, asked.begin_s, end_s - asked.begin_s)
 
 
 def _own_seconds(events: Iterable[Mapping[str, Any]]) -> Mapping[str, float]:

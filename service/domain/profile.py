@@ -156,12 +156,12 @@ def _stage(ranks: Sequence[Track], stage: Stage) -> StageProfile | None:
     if not passes or seconds <= 0:
         return None
     counted = [
-        (each, least)
-        for each, least in zip(first.messages, _without_waiting(ranks), strict=True)
+        told
+        for each, told in zip(first.messages, _without_waiting(ranks), strict=True)
         if any(window.holds(each) for window in windows)
     ]
-    message_s = sum(least for _, least in counted)
-    waiting_s = sum(each.seconds for each, _ in counted) - message_s
+    message_s = sum(seconds for seconds, _ in counted)
+    waiting_s = sum(waited for _, waited in counted)
     others = (each for each in first.other_messages if any(w.holds(each) for w in windows))
     return StageProfile(
         passes=passes,
@@ -206,16 +206,29 @@ def _are_alike(ranks: Sequence[Track]) -> bool:
     return len(ranks) > 1 and all(each == names[0] for each in names)
 
 
-def _without_waiting(ranks: Sequence[Track]) -> list[float]:
-    """Return how long each message of the first rank took whoever came to it last.
+def _without_waiting(ranks: Sequence[Track]) -> list[tuple[float, float]]:
+    """Return how long each message took once all had come to it, and the first rank's wait before.
 
-    The last one waits for nobody, so its span is the message; what it takes longer on another rank
-    is waiting, and no faster link would save it.
+    On a host it takes until the last one goes on, for whoever is held up in it holds up the next.
+    A card is not held up, so there it is the shortest span: that of whoever waited for nobody; so
+    it is where ranks have no clock in common.
     """
     if not _are_alike(ranks):
-        return [span.seconds for span in ranks[0].messages]
-    together = zip(*(track.messages for track in ranks), strict=True)
-    return [min(span.seconds for span in spans) for spans in together]
+        return [(span.seconds, 0.0) for span in ranks[0].messages]
+    together = list(zip(*(track.messages for track in ranks), strict=True))
+    if not ranks[0].on_device and all(map(_meet, together)):
+        last = [max(span.begin_s for span in spans) for spans in together]
+        return [
+            (max(span.end_s for span in spans) - come, come - spans[0].begin_s)
+            for spans, come in zip(together, last, strict=True)
+        ]
+    least = [min(span.seconds for span in spans) for spans in together]
+    return [(each, spans[0].seconds - each) for spans, each in zip(together, least, strict=True)]
+
+
+def _meet(spans: Sequence[Span]) -> bool:
+    """Return whether all came before anyone left, as they must on one clock."""
+    return max(span.begin_s for span in spans) <= min(span.end_s for span in spans) + ROUNDING_S
 
 
 def _pipeline(by_stage: Sequence[Sequence[Track]]) -> Iterator[PipelineStage]:

@@ -45,9 +45,31 @@ def test_a_prefill_ends_with_its_pass() -> None:
     assert prefill.message_s == pytest.approx(2 * SUM)
 
 
-def test_what_a_message_takes_longer_on_the_rank_that_came_first_is_waiting() -> None:
+def test_who_comes_first_waits_and_a_message_takes_until_the_last_goes_on() -> None:
+    """A sum each: one comes 2 ms before the other, who is held up .3 ms longer in it."""
     early = replace(RANK, spans=sums(longer_s=0.002))
-    late = replace(RANK, tensor_rank=1)
+    later = [Span(each.name, each.begin_s + 0.002, SUM + 0.0003) for each in sums()]
+    late = replace(RANK, tensor_rank=1, spans=later)
+
+    decode = profile_of([early, late]).stages[Stage.DECODE]
+
+    assert decode.message_s == pytest.approx(2 * (SUM + 0.0003))
+    assert decode.waiting_s == pytest.approx(2 * 0.002)
+
+
+@pytest.mark.parametrize(
+    ("apart_s", "on_device"),
+    [
+        pytest.param(1.0, False, id="on hosts whose clocks differ"),
+        pytest.param(0.0, True, id="on cards"),
+    ],
+)
+def test_where_ends_cannot_be_compared_the_shortest_span_is_the_message(
+    apart_s: float, on_device: bool
+) -> None:
+    early = replace(RANK, spans=sums(longer_s=0.002), on_device=on_device)
+    later = [replace(each, begin_s=each.begin_s + apart_s) for each in sums()]
+    late = replace(early, tensor_rank=1, spans=later)
 
     decode = profile_of([early, late]).stages[Stage.DECODE]
 

@@ -3,7 +3,7 @@
 Run by path with a measured environment's Python; standard library and torch, Python 3.8 syntax.
 argv: DEVICE BACKEND RANKS SECONDS [pairs]. DEVICE is 'cpu', or 'cuda': rank r then uses card r of
 those that are visible, as a server does. Prints one JSON line: {"works", "seen", "bytes_per_s",
-"seconds"}, the last two by size: the best bus bandwidth, and what one all-reduce usually takes.
+"seconds"}, the last two by size: the best bus bandwidth, and what one all-reduce takes a server.
 With 'pairs' each two ranks sum by themselves while the others wait, and the line holds "links"
 instead: bus bandwidth by pair, as "0-1".
 """
@@ -23,24 +23,31 @@ import traceback
 from datetime import timedelta
 from itertools import combinations
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
 LENGTH = 1024
 # The curve from what is all latency to what is all bandwidth.
 SIZES = {
-    "cpu": (2**10, 2**13, 2**16, 2**18, 2**20),
+    "cpu": (2**10, 2**13, 2**16, 2**18, 2**20, 2**23),
     "cuda": (2**10, 2**14, 2**17, 2**20, 2**23, 2**26),
 }
 # Those of the curve that a person is told.
 SHOWN = frozenset({2**10, 2**20, 2**26})
-# In a row. A small message is over before a host's moods even out, and ten cost nothing.
+# In a row. A small message is over before a card's moods even out, and ten cost nothing.
 ROUNDS, ROUNDS_OF_SMALL = 2, 10
 SMALL = 2**17
-# The best of so many tries tells how fast a link is: a host that is busy for a moment is no slow
-# link. Their median tells how long a message usually takes, which is what a server has; they are
-# many and sizes take turns, for processes that have just begun are slow at first.
-TRIES = 15
+# Sizes take turns, for processes that have just begun are slow at first: how often, and how many
+# tries in each turn. On a CPU a message in five waits some milliseconds for a processor, so many
+# are needed, and those of a server are all alike.
+TURNS = {"cpu": (5, 20), "cuda": (15, 1)}
+# A server's ranks have so many groups, and on a CPU the threads of the idle ones take turns with
+# those that send, which holds them up less long.
+GROUPS = {"cpu": 12, "cuda": 1}
+# On a CPU a model's own work runs on the processors that its messages need: so long before each,
+# and after each turn of so many a pause as between two passes.
+WORK_S, PAUSE_S, MESSAGES_OF_PASS = 0.003, 0.004, 10
 # Over all pairs of ranks, one after the other.
 PASSES = 2
 # What a rank's exit code says.
@@ -87,7 +94,7 @@ def met(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> t
 
 
 def checked(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) -> int:
-    """Return 0, or what is wrong; rank 0 leaves how long each size takes."""
+    """Return 0, or what is wrong; each rank leaves when its messages began and ended."""
     torch, distributed, name = met(rank, ranks, seconds, folder, way)
     ramp = torch.arange(LENGTH, dtype=torch.float32)
     summed = (ramp * (rank + 1)).to(name)
@@ -100,9 +107,8 @@ def checked(rank: int, ranks: int, seconds: float, folder: str, way: list[str]) 
     for other, values in enumerate(gathered):
         if not torch.equal(values.to("cpu"), ramp * (other + 1)):
             return WRONG_GATHER
-    times = curve(torch, distributed, name)
-    if rank == 0:
-        Path(folder, "times").write_text(json.dumps(times), encoding="utf-8")
+    spans = curve(torch, distributed, name, ranks)
+    Path(folder, f"spans{rank}").write_text(json.dumps(spans), encoding="utf-8")
     distributed.destroy_process_group()
     return 0
 
@@ -140,32 +146,56 @@ def kind_of(name: str) -> str:
     return "cpu" if name == "cpu" else "cuda"
 
 
-def curve(torch: Any, distributed: Any, name: str) -> dict[str, list[float]]:
-    """Return times of one all-reduce over all ranks by size in bytes, the best first."""
-    values = {
-        size: torch.zeros(size // 4, dtype=torch.float32).to(name) for size in SIZES[kind_of(name)]
-    }
-    times: dict[str, list[float]] = {str(size): [] for size in values}
+def curve(torch: Any, distributed: Any, name: str, ranks: int) -> dict[str, list[list[float]]]:
+    """Return begin and end of every try by size in bytes, on a clock that all ranks share.
+
+    Over one of as many groups as a server has, beside the one that all meet by.
+    """
+    kind = kind_of(name)
+    group, *_ = [distributed.new_group(list(range(ranks))) for _ in range(GROUPS[kind])]
+    values = {size: torch.zeros(size // 4, dtype=torch.float32).to(name) for size in SIZES[kind]}
+    spans: dict[str, list[list[float]]] = {str(size): [] for size in values}
     for each in values.values():
-        distributed.all_reduce(each)
+        distributed.all_reduce(each, group=group)
     waited(torch, name)
-    for _ in range(TRIES):
-        for size, each in values.items():
-            rounds = ROUNDS_OF_SMALL if size <= SMALL else ROUNDS
-            took = seconds_each(torch, distributed, name, each, {}, rounds)
-            times[str(size)].append(took)
-    return {size: sorted(tries) for size, tries in times.items()}
+    turns, tries = TURNS[kind]
+    for size, each in list(values.items()) * turns:
+        for at in range(tries):
+            if kind == "cpu":
+                worked(torch, at)
+            began = time.perf_counter()
+            for _ in range(rounds_of(kind, size)):
+                distributed.all_reduce(each, group=group)
+            waited(torch, name)
+            spans[str(size)].append([began, time.perf_counter()])
+    return spans
 
 
-def seconds_each(
-    torch: Any, distributed: Any, name: str, values: Any, more: Any, rounds: int = ROUNDS
-) -> float:
+def rounds_of(kind: str, size: int) -> int:
+    """Return how many messages are sent in a row."""
+    if kind == "cpu":
+        return 1
+    return ROUNDS_OF_SMALL if size <= SMALL else ROUNDS
+
+
+def worked(torch: Any, messages: int) -> None:
+    """Do what a layer does to a few tokens, in many small operators. messages: sent before."""
+    if messages % MESSAGES_OF_PASS == 0:
+        time.sleep(PAUSE_S)
+    tokens, weights = torch.ones(8, 256), torch.ones(256, 512)
+    until = time.perf_counter() + WORK_S
+    while time.perf_counter() < until:
+        scale = torch.rsqrt((tokens * tokens).mean(-1, keepdim=True) + 1)
+        ((tokens * scale) @ weights).view(8, 16, 32).transpose(0, 1).to(torch.float64)
+
+
+def seconds_each(torch: Any, distributed: Any, name: str, values: Any, more: Any) -> float:
     """Return how long one of some all-reduces in a row takes."""
     began = time.perf_counter()
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         distributed.all_reduce(values, **more)
     waited(torch, name)
-    return max((time.perf_counter() - began) / rounds, 1e-9)
+    return max((time.perf_counter() - began) / ROUNDS, 1e-9)
 
 
 def waited(torch: Any, name: str) -> None:
@@ -196,16 +226,17 @@ def main() -> int:
             if process.exitcode is None:
                 process.kill()
                 process.join()
-        said = told(way[1], codes, Path(folder))
+        said = told(way, codes, Path(folder))
     sys.stdout.write(json.dumps(said) + "\n")
     return 0
 
 
-def told(backend: str, codes: list[Any], folder: Path) -> dict[str, Any]:
+def told(way: list[str], codes: list[Any], folder: Path) -> dict[str, Any]:
     """Return what the ranks found."""
+    device, backend = way
     head = f"{backend} over {len(codes)} ranks: "
     if not any(codes) and None not in codes:
-        return links_told(head, folder) or curve_told(head, len(codes), folder)
+        return links_told(head, folder) or curve_told(head, len(codes), folder, device)
     ends = [f"rank {rank}: {SAID.get(code, code)}" for rank, code in enumerate(codes)]
     errors = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("error*"))]
     words = "; " + errors[0].strip()[-ERROR_CHARACTERS:] if errors else ""
@@ -219,11 +250,26 @@ def links_told(head: str, folder: Path) -> dict[str, Any]:
     return {"works": True, "seen": f"{head}{len(links)} pairs", "links": links} if links else {}
 
 
-def curve_told(head: str, ranks: int, folder: Path) -> dict[str, Any]:
-    """Return how long each size takes, and the bus bandwidth that it comes to."""
-    times = json.loads((folder / "times").read_text(encoding="utf-8"))
+def curve_told(head: str, ranks: int, folder: Path, device: str) -> dict[str, Any]:
+    """Return how long each size takes, and the bus bandwidth that it comes to.
+
+    The best try tells how fast a link is: a host that is busy for a moment is no slow link. What
+    one takes a server is the median of all tries on cards. On a CPU it is their mean, for a pass
+    pays the sum of all waits for a processor; they are chance, which no larger message is less for.
+    """
+    of_ranks = [
+        json.loads((folder / f"spans{rank}").read_text(encoding="utf-8")) for rank in range(ranks)
+    ]
+    kind = kind_of(device)
+    took = {
+        size: [
+            once([spans[size][at] for spans in of_ranks], rounds_of(kind, int(size)))
+            for at in range(len(tries))
+        ]
+        for size, tries in of_ranks[0].items()
+    }
     speeds = {
-        size: int(size) / best * 2 * (ranks - 1) / ranks for size, (best, *_) in times.items()
+        size: int(size) / min(tries) * 2 * (ranks - 1) / ranks for size, tries in took.items()
     }
     shown = [f"{speeds[size] / 1e9:.2f} GB/s at {size} B" for size in speeds if int(size) in SHOWN]
     seen = f"{head}all-reduce and all-gather give every value right; bus bandwidth "
@@ -231,8 +277,31 @@ def curve_told(head: str, ranks: int, folder: Path) -> dict[str, Any]:
         "works": True,
         "seen": seen + ", ".join(shown),
         "bytes_per_s": speeds,
-        "seconds": {size: tries[len(tries) // 2] for size, tries in times.items()},
+        "seconds": usual(took) if kind == "cpu" else {size: median(took[size]) for size in took},
     }
+
+
+def usual(took: dict[str, list[float]]) -> dict[str, float]:
+    """Return the mean of each size's tries, and one for all of those that would fall with size."""
+    means = {size: mean(tries) for size, tries in took.items()}
+    levels: list[list[str]] = []
+    for size in means:
+        levels.append([size])
+        while len(levels) > 1 and level_of(levels[-2], means) > level_of(levels[-1], means):
+            last = levels.pop()
+            levels[-1] += last
+    return {size: level_of(level, means) for level in levels for size in level}
+
+
+def level_of(sizes: list[str], means: dict[str, float]) -> float:
+    """Return what messages of these sizes take on average."""
+    return mean(means[size] for size in sizes)
+
+
+def once(spans: Any, rounds: int) -> float:
+    """Return how long a message takes from when the last rank has come until all have it."""
+    began, ended = max(begin for begin, _ in spans), max(end for _, end in spans)
+    return float(max((ended - began) / rounds, 1e-9))
 
 
 if __name__ == "__main__":
