@@ -23,6 +23,8 @@ from service.formats.sessions import JobRead
 # Progress is passed on this often while it changes, so that a person sees it move.
 PROGRESS_EVERY_S = 2.0
 AWAY_PAUSE_MAX_S = 30.0
+# What stands by for a next launch is let go once none came for so long.
+IDLE_S = 60.0
 WAIT_S = 1.0
 # A refusal, or an answer of another release that this one cannot read.
 UNUSABLE = (RefusedError, ValidationError)
@@ -110,6 +112,7 @@ class Loop:
                 pause_s = self.poll_s
                 if not worked:
                     self._rest(self.poll_s)
+        self.steps.let_go(0.0)
 
     def once(self) -> bool:
         """Send what an earlier job or life left, claim a job and do it; say whether there was one.
@@ -128,6 +131,7 @@ class Loop:
 
     def _rest(self, seconds: float) -> None:
         """Wait for a nudge, the end, or until the time is up."""
+        self.steps.let_go(IDLE_S)
         deadline = time.monotonic() + seconds
         while not self.ending.given() and (left := deadline - time.monotonic()) > 0:
             if self.nudged.wait(min(left, 1.0)):

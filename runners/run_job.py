@@ -157,7 +157,11 @@ class Steps(Protocol):
     def launched(
         self, order: JobOrder, prepared: Prepared, tell: Tell, stop: Stop
     ) -> AbstractContextManager[Launched]:
-        """Bring server and client up; on leaving, no process of theirs is left."""
+        """Bring client and server up; on leaving, no process of the server is left."""
+        ...
+
+    def let_go(self, idle_s: float) -> None:
+        """Let go of what stands by for a next launch, where none came for so long."""
         ...
 
     def server_log(self, prepared: Prepared) -> bytes:

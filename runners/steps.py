@@ -11,12 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from runners import reports
-from runners.benchmarks import client as benchmark_client
 from runners.benchmarks import server as asking
 from runners.benchmarks.card_facts import Samples
 from runners.benchmarks.card_watch import CardWatch, sampled
+from runners.benchmarks.client import Client
 from runners.benchmarks.repeat import Bench
 from runners.benchmarks.server_facts import ServerFacts, capacity_before, server_facts
+from runners.benchmarks.standing_client import StandingClient
 from runners.devices.device import Card, Device, DeviceInterfaceError, UnknownChipError, device_for
 from runners.launch_checks import (
     Ground,
@@ -67,7 +68,7 @@ from runners.stacks.provision import (
     with_absent,
 )
 from runners.stacks.server_flags import server_flags
-from runners.stacks.tiny_model import MAKER, TinyLlama, TinyModelError, made
+from runners.stacks.tiny_model import TinyModelError, made, shape_of
 from runners.stacks.wheels import WheelDamagedError, put_together
 from service.client import RefusedError
 from service.domain.key import content_key, short
@@ -99,6 +100,7 @@ class HostSteps:
     limits: HostLimits = field(default_factory=HostLimits)
     _plugins: dict[tuple[Path, str], Found] = field(default_factory=dict)
     _heard: dict[Path, Heard] = field(default_factory=dict)
+    _client: StandingClient = field(default_factory=StandingClient)
 
     def prepare(self, order: JobOrder, tell: Tell) -> Prepared:
         """Build the environments of stack and client, and bring the model here."""
@@ -206,19 +208,19 @@ class HostSteps:
     def launched(
         self, order: JobOrder, prepared: Prepared, tell: Tell, stop: Stop
     ) -> Iterator[ServerAndClient]:
-        """Bring server and client up; the client imports while the server starts."""
+        """Bring client and server up; the client stands by for the next launch."""
         launch = self._launch(order, prepared)
-        environment = benchmark_client.client_environment(self.variables, home=prepared.folder)
         before = sampled(self._device(order).samples)
         with (
             kept_without_secrets(prepared.folder),
             layers_named(stop),
             ended(prepared.contained),
-            benchmark_client.client(
+            self._client.taken(
                 prepared.client_python,
                 tools_of(order),
-                environment=environment,
-                log=prepared.folder / "client.log",
+                prepared.folder,
+                variables=self.variables,
+                ready=partial(Client.wait_ready, limit_s=order.limits.start_s, stopped=stop.given),
             ) as client,
             servers.serving(
                 launch,
@@ -231,7 +233,6 @@ class HostSteps:
             ) as server,
             asking.asked(server.base_url, limit_s=order.limits.repeat_s) as asked,
         ):
-            client.wait_ready(limit_s=order.limits.start_s, stopped=stop.given)
             require_overlay(prepared, server.pid, variables=launch.variables)
             require_plugin(server.log, stack=order.stack.stack, expects=order.stack.launch.expects)
             inherited = servers.inherited(launch, self.variables)
@@ -242,7 +243,7 @@ class HostSteps:
                 target=target_of(server, prepared.model),
                 server_log=server.log,
                 folder=prepared.folder,
-                environment=environment,
+                environment=client.environment,
                 limit_s=order.limits.repeat_s,
                 cards=self._watch(order, partial(pids_of, server.pid, prepared.contained), before),
                 settled=self._settled(order, told),
@@ -297,6 +298,10 @@ class HostSteps:
         except ProbeError:
             return arguments  # the server's own complaint says more than a probe's
         return spelled(arguments, {word for flag in told.flags for word in flag.spellings})
+
+    def let_go(self, idle_s: float) -> None:
+        """End the client where no launch took it for so long."""
+        self._client.end_where_idle(idle_s)
 
     def server_log(self, prepared: Prepared) -> bytes:
         """Return the end of what the server wrote; nothing where it was never started."""
@@ -364,16 +369,10 @@ class HostSteps:
     def _model(self, ordered: ModelOrder) -> Path:
         if ordered.path is not None:
             return Path(ordered.path)
-        maker = dict(ordered.maker or {})
-        kind = maker.pop("kind", None)
-        if kind != MAKER:
-            finding = f"model {ordered.id}: no path, and no maker {kind!r}; there is {MAKER!r}"
-            raise LayerBrokenError(Layer.WEIGHTS, finding)
         try:
-            shape = TinyLlama(**{name: int(value) for name, value in maker.items()})
-        except (TypeError, ValueError, TinyModelError) as error:
+            return made(shape_of(ordered.maker or {}), cache=self.cache)
+        except TinyModelError as error:
             raise LayerBrokenError(Layer.WEIGHTS, f"model {ordered.id}: {error}") from error
-        return made(shape, cache=self.cache)
 
     def _launch_folder(self, order: JobOrder) -> Path:
         """Make the folder of this launch, and drop those of launches long over."""

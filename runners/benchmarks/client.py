@@ -67,14 +67,22 @@ class Call:
 
 
 class Client:
-    """The running client process; it does one pass at a time."""
+    """The running client process; it does one pass at a time. environment: all that it sees."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", *, log: Path) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", *, environment: Mapping[str, str], log: Path
+    ) -> None:
+        self.environment = environment
         self._process = process
         self._log = log
         self._lines = _Lines(process)
         self._version = ""
         self.ready = False
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process is there, and the log that it writes."""
+        return self._process.poll() is None and self._log.is_file()
 
     @property
     def version(self) -> str:
@@ -161,7 +169,7 @@ def client(
             env=dict(environment),
             start_new_session=True,
         )
-    started = Client(process, log=log)
+    started = Client(process, environment=environment, log=log)
     try:
         yield started
     finally:

@@ -4,6 +4,7 @@ import fcntl
 import json
 import shutil
 import struct
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -48,6 +49,17 @@ class TinyLlama:
     def intermediate(self) -> int:
         """The width of the feed-forward part."""
         return self.hidden * 3
+
+
+def shape_of(maker: Mapping[str, bool | float | str]) -> TinyLlama:
+    """Return the shape that a matrix file asks for. Raises TinyModelError."""
+    values = dict(maker)
+    if (kind := values.pop("kind", None)) != MAKER:
+        raise TinyModelError(f"no path, and no maker {kind!r}; there is {MAKER!r}")
+    try:
+        return TinyLlama(**{name: int(value) for name, value in values.items()})
+    except (TypeError, ValueError) as error:
+        raise TinyModelError(str(error)) from error
 
 
 def made(model: TinyLlama, *, cache: Path) -> Path:

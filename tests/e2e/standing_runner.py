@@ -113,6 +113,9 @@ class StandingSteps:
                 log.write(f"{launch} found {note.read_text()} on {note.name}\n")
         note.write_text(str(pid), encoding="utf-8")
 
+    def let_go(self, idle_s: float) -> None:
+        """Nothing stands by here."""
+
     def server_log(self, prepared: Prepared) -> bytes:
         return b""
 

@@ -2,15 +2,18 @@
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
+from runners.benchmarks import client as client_module
 from runners.benchmarks.client import (
     Call,
     Client,
@@ -21,6 +24,7 @@ from runners.benchmarks.client import (
     client_environment,
 )
 from runners.benchmarks.client_cpu import cpu_share
+from runners.benchmarks.standing_client import StandingClient
 
 TOOL = Tool("serving", ("sglang.benchmark.serving", "sglang.bench_serving"))
 # Stands in for the real tool: counts its imports, and does what its first argument says.
@@ -195,3 +199,86 @@ def test_a_client_sees_little_of_the_runners_environment(tmp_path: Path) -> None
 
 def alive(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+@contextmanager
+def taken(
+    standing: StandingClient, folder: Path, environment: dict[str, str], tool: Tool = TOOL
+) -> Iterator[Client]:
+    """Take a client for a launch in a folder of its own."""
+    folder.mkdir()
+    python, ready = Path(sys.executable), partial(Client.wait_ready, limit_s=30, stopped=bool)
+    with standing.taken(python, [tool], folder, variables=environment, ready=ready) as running:
+        yield running
+
+
+@pytest.fixture
+def standing(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[StandingClient]:
+    """Give what keeps a client, that may see where the tool's stand-in lies."""
+    monkeypatch.setattr(client_module, "PASSED_ON", tuple(environment))
+    found = StandingClient()
+    yield found
+    found.end()
+
+
+def test_launches_that_follow_each_other_pay_for_one_import(
+    environment: dict[str, str], tmp_path: Path, standing: StandingClient
+) -> None:
+    pids = set()
+    for name in ("first", "second"):
+        with taken(standing, tmp_path / name, environment) as running:
+            assert passed(running, tmp_path / name, "one").rc == 0
+            pids.add(running._process.pid)
+        standing.end_where_idle(60)
+
+    assert (tmp_path / "imports").read_text() == "imported\n"
+    assert all(alive(pid) for pid in pids)
+    standing.end_where_idle(0)
+    assert not any(alive(pid) for pid in pids)
+
+
+OLDER = Tool("serving", ("sglang.newer.serving", "sglang.benchmark.serving"))
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "tool"),
+    [
+        pytest.param("nothing", OLDER, id="another tool is asked for"),
+        pytest.param("process", TOOL, id="its process is gone"),
+        pytest.param("folder", TOOL, id="the folder that it was started in is gone"),
+        pytest.param("launch", TOOL, id="its launch failed"),
+    ],
+)
+def test_a_client_that_does_not_serve_is_started_anew(
+    environment: dict[str, str], tmp_path: Path, standing: StandingClient, spoilt: str, tool: Tool
+) -> None:
+    with suppress(ZeroDivisionError), taken(standing, tmp_path / "first", environment) as running:
+        first = running._process
+        if spoilt == "process":
+            first.kill()
+            first.wait()
+        if spoilt == "launch":
+            raise ZeroDivisionError
+    if spoilt == "folder":
+        shutil.rmtree(tmp_path / "first")
+
+    with taken(standing, tmp_path / "second", environment, tool) as running:
+        assert running._process.pid != first.pid
+        assert passed(running, tmp_path, "one").rc == 0
+    assert not alive(first.pid)
+
+
+def test_a_client_that_cannot_import_breaks_its_launch_and_none_stays(
+    environment: dict[str, str], tmp_path: Path, standing: StandingClient
+) -> None:
+    absent = Tool("serving", ("sglang.nowhere",))
+
+    with (
+        pytest.raises(ClientBrokenError, match="No module named"),
+        taken(standing, tmp_path / "first", environment, absent),
+    ):
+        pass
+    with taken(standing, tmp_path / "second", environment) as running:
+        assert running.ready

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from runners.benchmarks.repeat import Repeat, RepeatStoppedError
 from runners.delivery import Courier, Spool
-from runners.loop import Loop
+from runners.loop import IDLE_S, Loop
 from runners.preflight.layers import Check
 from runners.run_job import Prepared, Stop, Tell
 from service.client import LeaseLostError, ServiceAwayError
@@ -203,7 +203,7 @@ def test_the_end_of_the_process_stops_the_launch_and_hands_the_job_back(tmp_path
     thread.join(10)
 
     assert not thread.is_alive()
-    assert steps.events[-1] == "down"
+    assert steps.events[-2:] == ["down", "idle for 0 s"]
     assert service.finished == [(UUID(int=1), 1)]
     assert service.handed_back
 
@@ -229,7 +229,7 @@ def test_a_mistake_in_a_job_hands_it_back_and_the_loop_goes_on(tmp_path: Path) -
 def test_a_service_that_is_away_is_asked_again(tmp_path: Path) -> None:
     service = FakeService(job())
     service.errors = [ServiceAwayError("stopped"), ServiceAwayError("stopped")]
-    running = loop(tmp_path, service)
+    running = loop(tmp_path, service, steps := FakeSteps())
     thread = threading.Thread(target=running.run)
     thread.start()
     until(lambda: bool(service.finished))
@@ -237,6 +237,8 @@ def test_a_service_that_is_away_is_asked_again(tmp_path: Path) -> None:
     thread.join(10)
 
     assert service.claims >= 3
+    # Whoever waits lets go of what no launch took for a while.
+    assert steps.events[0] == f"idle for {IDLE_S:.0f} s"
 
 
 def test_an_answer_that_cannot_be_read_ends_neither_the_lease_nor_the_loop(tmp_path: Path) -> None:
