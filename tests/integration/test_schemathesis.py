@@ -18,7 +18,7 @@ from tests.integration.builders import NEW
 from tests.integration.databases import Cluster
 from tests.integration.serving import application, served
 
-EXAMPLES = 20
+EXAMPLES = 10
 TIMEOUT_S = 10
 
 
