@@ -11,11 +11,12 @@ HOME, LOG = "client", "client.log"
 
 
 class StandingClient:
-    """At most one client process, that stands by for the next launch with the same tools."""
+    """At most one client process, that stands by for the next launch with such tools."""
 
     def __init__(self) -> None:
         self._process = ExitStack()
-        self._of: tuple[Path, tuple[Tool, ...]] | None = None
+        self._python: Path | None = None
+        self._tools: frozenset[Tool] = frozenset()
         self._client: Client | None = None
         self._free_since = 0.0
 
@@ -36,16 +37,19 @@ class StandingClient:
         its home and its log there, and is started anew once they are gone. variables: the runner's
         own. ready: waits for the imports. Raises ClientBrokenError.
         """
-        wanted = (python, tuple(tools))
-        if self._client is None or self._of != wanted or not self._client.lives:
+        wanted = frozenset(tools)
+        imported = self._tools if python == self._python else frozenset()
+        if self._client is None or not wanted <= imported or not self._client.lives:
             self.end()
             home = folder / HOME
             home.mkdir()
             environment = client_environment(variables, home=home)
+            # What it had goes along, so that launches that take turns need no new one each.
+            self._python, self._tools = python, wanted | imported
+            every = sorted(self._tools, key=lambda tool: tool.name)
             self._client = self._process.enter_context(
-                client(python, tools, environment=environment, log=home / LOG)
+                client(python, every, environment=environment, log=home / LOG)
             )
-            self._of = wanted
         try:
             if not self._client.ready:
                 ready(self._client)
@@ -62,5 +66,5 @@ class StandingClient:
 
     def end(self) -> None:
         """Leave no process."""
-        self._of = self._client = None
+        self._client = self._python = None
         self._process.close()

@@ -239,6 +239,17 @@ def test_launches_that_follow_each_other_pay_for_one_import(
     assert not any(alive(pid) for pid in pids)
 
 
+def test_launches_that_take_turns_with_two_tools_come_to_share_a_client(
+    environment: dict[str, str], tmp_path: Path, standing: StandingClient
+) -> None:
+    batch = Tool("batch", TOOL.modules)
+    for number, tool in enumerate((TOOL, batch, TOOL, batch)):
+        with taken(standing, tmp_path / str(number), environment, tool):
+            pass
+
+    assert (tmp_path / "imports").read_text() == "imported\n" * 2
+
+
 OLDER = Tool("serving", ("sglang.newer.serving", "sglang.benchmark.serving"))
 
 
