@@ -30,7 +30,7 @@ class CardsTakenError(RuntimeError):
     def __init__(self, *, wanted: int, free: int, folder: Path) -> None:
         super().__init__(
             f"{wanted} cards are wanted and {free} are free: another runner of this host holds "
-            f"the locks in {folder}; KUNLINE_CARDS_WAIT_S waits longer for them"
+            f"the locks in {folder}: end it, or wait longer for it with KUNLINE_CARDS_WAIT_S"
         )
 
 

@@ -17,7 +17,7 @@ from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
 from service.cli.preflight import HostSilentError, asked, document, question_of
-from service.cli.processes import module
+from service.cli.processes import module, why_silent
 from service.client import connected
 from service.domain.verdict import Outcome
 from service.formats.evidence import HostEvidence
@@ -112,7 +112,7 @@ def _evidence(chip: str, told: Mapping[str, str]) -> HostEvidence:
         )
         return HostEvidence.model_validate_json(done.stdout)
     except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise HostSilentError(f"this host could not be looked at: {error}") from error
+        raise HostSilentError(f"this host was not looked at: {why_silent(error)}") from error
 
 
 def _looked(question: PreflightQuestion) -> tuple[PreflightAnswer | None, str]:
@@ -124,7 +124,7 @@ def _looked(question: PreflightQuestion) -> tuple[PreflightAnswer | None, str]:
 
 def _layers_amiss(looked: PreflightAnswer | None, why: str) -> Iterator[str]:
     if looked is None:
-        yield f"the layers of this host were not looked at: {why}"
+        yield why
         return
     for layer in looked.layers:
         if layer.state == "broken":

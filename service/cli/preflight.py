@@ -13,7 +13,7 @@ from service.cli.connection import AsJson
 from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module
+from service.cli.processes import module, why_silent
 from service.domain.verdict import Outcome
 from service.formats.chosen_stacks import chosen
 from service.formats.matrix_files import UnknownFileError, read_matrix
@@ -109,7 +109,7 @@ def asked(question: PreflightQuestion) -> PreflightAnswer:
         )
         return PreflightAnswer.model_validate_json(done.stdout)
     except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise HostSilentError(f"this host could not be looked at: {error}") from error
+        raise HostSilentError(f"this host was not looked at: {why_silent(error)}") from error
 
 
 def document(answer: PreflightAnswer) -> dict[str, object]:

@@ -65,6 +65,12 @@ def told_by(command: Sequence[str], question: bytes, *, limit_s: float, without:
     return done.stdout
 
 
+def why_silent(error: Exception) -> str:
+    """Return why the runner's side gave no answer; where it ended by itself it said so before."""
+    ended = isinstance(error, subprocess.CalledProcessError)
+    return "the reason is above" if ended else str(error)
+
+
 class Tree:
     """Child processes that live as long as the command that started them.
 

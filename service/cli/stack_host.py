@@ -17,7 +17,7 @@ from service.cli.connection import AsJson
 from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module
+from service.cli.processes import module, why_silent
 from service.domain.difference import ABSENT
 from service.domain.key import short
 from service.domain.stack import UNKNOWN, UNKNOWN_PERMISSION, Component, Stack, SwapScope, drift
@@ -162,7 +162,7 @@ def asked(question: ObservedQuestion) -> ObservedAnswer:
         )
         answer = ObservedAnswer.model_validate_json(done.stdout)
     except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise NotToldError(str(error)) from error
+        raise NotToldError(why_silent(error)) from error
     if answer.unknown:
         raise NotToldError(answer.unknown)
     return answer
