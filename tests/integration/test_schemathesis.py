@@ -18,7 +18,7 @@ from tests.integration.builders import NEW
 from tests.integration.databases import Cluster
 from tests.integration.serving import application, served
 
-EXAMPLES = 10
+EXAMPLES = 20
 TIMEOUT_S = 10
 
 
