@@ -68,7 +68,7 @@ def told_by(command: Sequence[str], question: bytes, *, limit_s: float, without:
 def why_silent(error: Exception) -> str:
     """Return why the runner's side gave no answer; where it ended by itself it said so before."""
     ended = isinstance(error, subprocess.CalledProcessError)
-    return "the reason is above" if ended else str(error)
+    return "the reason is on stderr" if ended else str(error)
 
 
 class Tree:

@@ -71,8 +71,7 @@ def test_a_unit_works_in_the_one_folder_that_it_may_write_to(unit: str) -> None:
     assert told["WorkingDirectory"] == ["/var/lib/kunline"]
 
 
-# Only systemd itself knows what it takes, and a container has none.
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd")  # only it knows
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="only systemd can judge a unit")
 @pytest.mark.parametrize("unit", [RUNNER, SERVICE])
 def test_systemd_finds_nothing_wrong_with_a_unit(unit: str, tmp_path: Path) -> None:
     program = tmp_path / "opt" / "kunline" / "bin" / "kunline"
