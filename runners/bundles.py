@@ -16,6 +16,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pydantic import ValidationError
 
 from runners.config import Settings
+from runners.refusal import refused, wrong
 from runners.stacks import bundle_parts
 from runners.stacks.bundle import (
     BundleDamagedError,
@@ -32,7 +33,6 @@ from runners.stacks.environment import BUILD_ERRORS, Recipe, base_python, build
 from runners.stacks.image_archive import ImageDamagedError
 from runners.stacks.images import UnwantedImageError, loaded, packed_image
 from service.formats.bundles import BundleLoaded, BundleMade, BundleQuestion, PackedPlugin
-from service.formats.wrong_settings import told
 
 REFUSED = (
     PackingError,
@@ -56,11 +56,9 @@ def main() -> int:
         question = BundleQuestion.model_validate_json(sys.stdin.buffer.read())
         sys.stdout.write(_made(question, Settings()).model_dump_json())
     except ValidationError as error:
-        sys.stderr.write(f"kunline: this question is wrong:\n{told(error)}\n")
-        return 2
+        return wrong("this question", error)
     except REFUSED as error:
-        sys.stderr.write(f"kunline: {error}\n")
-        return 1
+        return refused(error)
     return 0
 
 

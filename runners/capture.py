@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from runners.config import Settings
 from runners.devices.device import Device, DeviceInterfaceError, UnknownChipError, device_for
 from runners.devices.host import Host
+from runners.refusal import wrong
 from runners.stacks.environment import Recipe, built
 from runners.stacks.facts import StackFacts, stack_facts
 from runners.stacks.host import NotOnHostError, host_python
@@ -28,7 +29,6 @@ from service.formats.observed_stacks import (
     ObservedComponent,
     ObservedQuestion,
 )
-from service.formats.wrong_settings import told
 
 # What a stack pins of all that a host tells; the rest explains a difference and is recorded.
 PINNED = frozenset({"card-firmware", "card-class", "kunlun-driver"})
@@ -41,8 +41,7 @@ def main() -> int:
         settings = Settings()
         question = ObservedQuestion.model_validate_json(sys.stdin.buffer.read())
     except ValidationError as error:
-        sys.stderr.write(f"kunline: these settings or this question are wrong:\n{told(error)}\n")
-        return 2
+        return wrong("these settings or this question", error)
     answer = answered(question, cache=settings.cache_dir, variables=os.environ)
     sys.stdout.write(answer.model_dump_json())
     return 0

@@ -22,9 +22,9 @@ from runners.config import Settings
 from runners.devices.device import DeviceInterfaceError, UnknownChipError, chips, device_for
 from runners.devices.host import DeviceError, Host
 from runners.devices.kunlun.smi import XpuSmi
+from runners.refusal import wrong
 from service.domain.redaction import redacted_text
 from service.formats.evidence import HostEvidence
-from service.formats.wrong_settings import told
 
 FORMS = (("-q",), (), ("-L",), ("-m",), ("topo", "-m"))
 FILES = (
@@ -58,8 +58,7 @@ def main() -> int:
     try:
         settings = Settings()
     except ValidationError as error:
-        sys.stderr.write(f"kunline: these settings are wrong:\n{told(error)}\n")
-        return 2
+        return wrong("these settings", error)
     host = Host.of(os.environ)
     amiss = tuple(_amiss(settings))
     given = json.loads(sys.stdin.buffer.read() or b"{}")

@@ -14,12 +14,12 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from runners.config import Settings
+from runners.refusal import wrong
 from runners.stacks.environment import BUILD_ERRORS, Environment, Recipe, build, built
 from runners.stacks.measured import ProbeError
 from runners.stacks.server_flags import server_flags
 from service.domain.redaction import redacted_text
 from service.formats.stack_differences import FlagsAnswer, FlagsQuestion
-from service.formats.wrong_settings import told
 
 QUESTIONS = TypeAdapter(tuple[FlagsQuestion, ...])
 ANSWERS = TypeAdapter(tuple[FlagsAnswer, ...])
@@ -33,8 +33,7 @@ def main() -> int:
         settings = Settings()
         questions = QUESTIONS.validate_json(sys.stdin.buffer.read())
     except ValidationError as error:
-        sys.stderr.write(f"kunline: these settings or questions are wrong:\n{told(error)}\n")
-        return 2
+        return wrong("these settings or questions", error)
     with ThreadPoolExecutor(AT_ONCE) as threads:
         found = tuple(threads.map(partial(answered, cache=settings.cache_dir), questions))
     sys.stdout.buffer.write(ANSWERS.dump_json(found))

@@ -40,6 +40,7 @@ from runners.preflight.card_numbers import LIMIT_S as NUMBERS_LIMIT_S
 from runners.preflight.card_numbers import numbered
 from runners.preflight.layers import Breaks, Check, broken, checked
 from runners.preflight.limits import HostLimits
+from runners.refusal import refused, wrong
 from runners.stacks import container
 from runners.stacks.container import EngineError
 from runners.stacks.environment import BUILD_ERRORS, Recipe, build, built
@@ -55,7 +56,6 @@ from service.domain.release import ReleasesApartError
 from service.domain.stack import Stack, SwapScope
 from service.formats.identities import BuildOrder, ContainerOrder, HostOrder, StackOrder
 from service.formats.preflights import PreflightAnswer, PreflightQuestion
-from service.formats.wrong_settings import told
 
 INSIDE = (
     Layer.PACKAGES,
@@ -104,15 +104,13 @@ def main() -> int:
         settings = Settings()
         question = PreflightQuestion.model_validate_json(sys.stdin.buffer.read())
     except ValidationError as error:
-        sys.stderr.write(f"kunline: these settings or this question are wrong:\n{told(error)}\n")
-        return 2
+        return wrong("these settings or this question", error)
     try:
         if not question.anyway:
             require_now(settings, now=datetime.now(UTC))
         answer = answered(question, settings)
     except REFUSED as error:
-        sys.stderr.write(f"kunline: {error}\n")
-        return 1
+        return refused(error)
     sys.stdout.write(answer.model_dump_json())
     return 0
 

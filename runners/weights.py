@@ -18,11 +18,11 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
+from runners.refusal import refused, wrong
 from runners.stacks.staging import Progress, StagingError, noted, read_again, staged, unlike
 from runners.stacks.weights import WeightsError, tokenizer_digest, weights_digest
 from service.domain.key import short
 from service.formats.staged_weights import StagedWeights, StagingAnswer, StagingQuestion
-from service.formats.wrong_settings import told
 
 
 def main() -> int:
@@ -32,11 +32,9 @@ def main() -> int:
         with _bar() as progress:
             answer = answered(question, progress=progress)
     except ValidationError as error:
-        sys.stderr.write(f"kunline: this question is wrong:\n{told(error)}\n")
-        return 2
+        return wrong("this question", error)
     except (StagingError, WeightsError, OSError) as error:
-        sys.stderr.write(f"kunline: {error}\n")
-        return 1
+        return refused(error)
     sys.stdout.write(answer.model_dump_json())
     return 0
 

@@ -15,11 +15,12 @@ from service.cli.compat_table import age
 from service.cli.compat_words import WORDS, spoken
 from service.cli.connection import DEFAULT_URL, AsJson, Token, Url, service
 from service.cli.dossier_words import Language
-from service.cli.exit_codes import ADVICE_EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.exit_codes import ADVICE_EXIT_CODE, USAGE
 from service.cli.lines import percent
 from service.cli.plain import complain, plain
 from service.cli.plan import overrides
-from service.cli.stack_host import ImportOption, NotToldError, PythonOption, asked
+from service.cli.runner_side import NoAnswerError
+from service.cli.stack_host import ImportOption, PythonOption, asked
 from service.domain.advice import Answer
 from service.domain.compat import CompatState
 from service.domain.compat_match import Match, nearest
@@ -180,9 +181,9 @@ def verify(
 def _told_wrong_input() -> Iterator[None]:
     try:
         yield
-    except NotToldError as error:
+    except NoAnswerError as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
+        raise typer.Exit(error.exit_code) from error
     except (InstalledError, SnapshotError) as error:
         complain(str(error))
         raise typer.Exit(USAGE) from error
@@ -257,7 +258,7 @@ def document(found: Verified, table: CompatSnapshot) -> Mapping[str, object]:
 def versions_here(python: str | None, chip: str, imports: Sequence[str]) -> Mapping[str, str]:
     """Return what this host and a Python on it say is installed.
 
-    Raises InstalledError where no Python is named, and NotToldError.
+    Raises InstalledError where no Python is named, and NoAnswerError.
     """
     if python is None:
         raise InstalledError("name the Python that serves with --python, or a file")

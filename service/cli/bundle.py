@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -10,7 +10,7 @@ from service.cli.connection import AsJson
 from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module, told_by
+from service.cli.runner_side import NoAnswerError, answer_of
 from service.formats.build_sections import BuildSection, ContainerSection
 from service.formats.bundles import (
     BundleLoaded,
@@ -30,6 +30,7 @@ bundles = typer.Typer(no_args_is_help=True, help="Everything a site without a ne
 CHECKOUT = Path(__file__).resolve().parents[2]
 LIMIT_S = 4 * 3600.0
 GB = 1e9
+Answer = TypeVar("Answer", BundleMade, BundleLoaded)
 
 
 @bundles.command()
@@ -77,7 +78,7 @@ def make(
         images=tuple(str(path.absolute()) for path in images or ()),
         plugins=tuple(str(path.absolute()) for path in plugins or ()),
     )
-    made = BundleMade.model_validate_json(_asked(question.model_dump_json().encode()))
+    made = _asked(BundleMade, question.model_dump_json().encode())
     if json:
         typer.echo(made.model_dump_json())
         return
@@ -96,11 +97,10 @@ def load(
     Example: kunline bundle load kunline-bundle
     """
     words = [str(bundle)] if bundle.is_dir() else [str(bundle), str(into)]
-    told = _asked(b"", *words)
+    here = _asked(BundleLoaded, b"", *words)
     if json:
-        typer.echo(told.decode())
+        typer.echo(here.model_dump_json())
         return
-    here = BundleLoaded.model_validate_json(told)
     typer.echo("Every file is as packed.")
     for image in here.images:
         typer.echo(_became(image))
@@ -174,6 +174,16 @@ def _add(
         )
 
 
-def _asked(question: bytes, *words: str) -> bytes:
-    command = module("runners.bundles", *words)
-    return told_by(command, question, limit_s=LIMIT_S, without="no bundle")
+def _asked(kind: type[Answer], question: bytes, *words: str) -> Answer:
+    try:
+        return answer_of(
+            "runners.bundles",
+            *words,
+            question=question,
+            read=kind.model_validate_json,
+            limit_s=LIMIT_S,
+            without="no bundle",
+        )
+    except NoAnswerError as error:
+        complain(str(error))
+        raise typer.Exit(error.exit_code) from error

@@ -3,21 +3,19 @@
 import io
 import json
 import os
-import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from service.cli.connection import AsJson, Token, Url
-from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.preflight import HostSilentError, asked, document, question_of
-from service.cli.processes import module, why_silent
+from service.cli.preflight import NOT_LOOKED, asked, document, question_of
+from service.cli.runner_side import NoAnswerError, answer_of
 from service.client import connected
 from service.domain.verdict import Outcome
 from service.formats.evidence import HostEvidence
@@ -70,9 +68,9 @@ def doctor(
     try:
         told = {"preflight.json": layers, "amiss.txt": "\n".join(seen)}
         evidence = _evidence(question.chip, told)
-    except HostSilentError as error:
+    except NoAnswerError as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
+        raise typer.Exit(error.exit_code) from error
     amiss = [*seen, *evidence.amiss]
     if bundle is not None:
         packed(bundle, evidence.files)
@@ -101,24 +99,24 @@ def packed(path: Path, files: Mapping[str, str]) -> None:
 
 
 def _evidence(chip: str, told: Mapping[str, str]) -> HostEvidence:
-    """Return what a host shows. told: texts that go into the bundle under the same names."""
-    try:
-        done = subprocess.run(
-            module("runners.evidence", chip),
-            input=json.dumps(told).encode(),
-            stdout=subprocess.PIPE,
-            check=True,
-            timeout=LIMIT_S,
-        )
-        return HostEvidence.model_validate_json(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise HostSilentError(f"this host was not looked at: {why_silent(error)}") from error
+    """Return what a host shows. Raises NoAnswerError.
+
+    told: texts that go into the bundle under the same names.
+    """
+    return answer_of(
+        "runners.evidence",
+        chip,
+        question=json.dumps(told).encode(),
+        read=HostEvidence.model_validate_json,
+        limit_s=LIMIT_S,
+        without=NOT_LOOKED,
+    )
 
 
 def _looked(question: PreflightQuestion) -> tuple[PreflightAnswer | None, str]:
     try:
         return asked(question), ""
-    except HostSilentError as error:
+    except NoAnswerError as error:
         return None, str(error)
 
 

@@ -1,19 +1,17 @@
 """`kunline preflight`: the layers of a stack on this host, from the metal up."""
 
 import json
-import subprocess
 from base64 import b64encode
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from service.cli.columns import aligned
 from service.cli.connection import AsJson
-from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module, why_silent
+from service.cli.runner_side import NoAnswerError, answer_of
 from service.domain.verdict import Outcome
 from service.formats.chosen_stacks import chosen
 from service.formats.matrix_files import UnknownFileError, read_matrix
@@ -23,10 +21,7 @@ from service.formats.yaml_file import FileProblemsError
 
 # All limits of all layers, and a build of half an hour.
 LIMIT_S = 3600.0
-
-
-class HostSilentError(RuntimeError):
-    """The runner's side ended without an answer; it said why on stderr."""
+NOT_LOOKED = "this host was not looked at"
 
 
 def preflight(
@@ -71,9 +66,9 @@ def preflight(
         raise typer.Exit(USAGE) from error
     try:
         answer = asked(question)
-    except HostSilentError as error:
+    except NoAnswerError as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
+        raise typer.Exit(error.exit_code) from error
     if as_json:
         typer.echo(json.dumps(document(answer), indent=2, ensure_ascii=False))
     else:
@@ -98,18 +93,14 @@ def question_of(
 
 
 def asked(question: PreflightQuestion) -> PreflightAnswer:
-    """Ask the runner's side, a process of its own. Raises HostSilentError."""
-    try:
-        done = subprocess.run(
-            module("runners.preflights"),
-            input=question.model_dump_json().encode(),
-            stdout=subprocess.PIPE,
-            check=True,
-            timeout=LIMIT_S,
-        )
-        return PreflightAnswer.model_validate_json(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise HostSilentError(f"this host was not looked at: {why_silent(error)}") from error
+    """Ask the runner's side. Raises NoAnswerError."""
+    return answer_of(
+        "runners.preflights",
+        question=question.model_dump_json().encode(),
+        read=PreflightAnswer.model_validate_json,
+        limit_s=LIMIT_S,
+        without=NOT_LOOKED,
+    )
 
 
 def document(answer: PreflightAnswer) -> dict[str, object]:

@@ -11,11 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-import typer
-
-from service.cli.exit_codes import OPERATIONAL, USAGE
-from service.cli.plain import complain
-
 PR_SET_PDEATHSIG = 1
 STOP_LIMIT_S = 90.0
 RESTARTS_MAX = 5
@@ -45,30 +40,6 @@ class Child:
 def module(name: str, *arguments: str) -> list[str]:
     """Return the command that runs one of our modules in this Python."""
     return [sys.executable, "-m", name, *arguments]
-
-
-def told_by(command: Sequence[str], question: bytes, *, limit_s: float, without: str) -> bytes:
-    """Return what the runner's side answers to a question on its stdin.
-
-    without: what there is not where it could not be asked. Exits with its exit code for a wrong
-    question, and 1 for all else.
-    """
-    try:
-        done = subprocess.run(
-            command, input=question, stdout=subprocess.PIPE, check=False, timeout=limit_s
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        complain(f"{without}: {error}")
-        raise typer.Exit(OPERATIONAL) from error
-    if done.returncode != 0:
-        raise typer.Exit(USAGE if done.returncode == USAGE else OPERATIONAL)
-    return done.stdout
-
-
-def why_silent(error: Exception) -> str:
-    """Return why the runner's side gave no answer; where it ended by itself it said so before."""
-    ended = isinstance(error, subprocess.CalledProcessError)
-    return "the reason is on stderr" if ended else str(error)
 
 
 class Tree:

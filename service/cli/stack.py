@@ -1,21 +1,20 @@
 """`kunline stack diff`: what sets two stacks apart, defaults that changed in silence included."""
 
 import json
-import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from service.cli.columns import aligned
 from service.cli.connection import AsJson
-from service.cli.exit_codes import OPERATIONAL, USAGE
+from service.cli.exit_codes import USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
 from service.cli.plan import WithOption, overrides
-from service.cli.processes import module
+from service.cli.runner_side import NoAnswerError, answer_of
 from service.cli.stack_host import capture, check
 from service.domain.difference import ABSENT
 from service.domain.key import short
@@ -42,13 +41,6 @@ IMAGE = "image"
 Ask = Callable[[Sequence[FlagsQuestion]], Sequence[FlagsAnswer]]
 
 stacks = typer.Typer(no_args_is_help=True, help="Stacks: what sets two of them apart.")
-
-
-class FlagsNotToldError(RuntimeError):
-    """The runner's side ended without an answer."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"the installed releases could not be asked for their defaults: {why}")
 
 
 @stacks.callback()
@@ -91,9 +83,9 @@ def diff(
         raise typer.Exit(USAGE) from error
     try:
         found = difference(left, right, build=build, ask=asked)
-    except FlagsNotToldError as error:
+    except NoAnswerError as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
+        raise typer.Exit(error.exit_code) from error
     if as_json:
         typer.echo(json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False))
     else:
@@ -103,7 +95,7 @@ def diff(
 def difference(left: ChosenStack, right: ChosenStack, *, build: bool, ask: Ask) -> StackDifference:
     """Return how two stacks differ. ask: whatever asks installed releases for their flags.
 
-    Raises FlagsNotToldError.
+    Raises NoAnswerError.
     """
     questions = [_question(side, build=build) for side in (left, right)]
     told = iter(ask([question for question in questions if isinstance(question, FlagsQuestion)]))
@@ -114,23 +106,16 @@ def difference(left: ChosenStack, right: ChosenStack, *, build: bool, ask: Ask) 
 
 
 def asked(questions: Sequence[FlagsQuestion]) -> Sequence[FlagsAnswer]:
-    """Ask the runner's side, a process of its own, for the flags of installed releases.
-
-    Raises FlagsNotToldError.
-    """
+    """Ask the runner's side for the flags of installed releases. Raises NoAnswerError."""
     if not questions:
         return ()
-    try:
-        done = subprocess.run(
-            module("runners.flags"),
-            input=QUESTIONS.dump_json(tuple(questions)),
-            stdout=subprocess.PIPE,
-            check=True,
-            timeout=LIMIT_S,
-        )
-        return ANSWERS.validate_json(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise FlagsNotToldError(str(error)) from error
+    return answer_of(
+        "runners.flags",
+        question=QUESTIONS.dump_json(tuple(questions)),
+        read=ANSWERS.validate_json,
+        limit_s=LIMIT_S,
+        without="the installed releases could not be asked for their defaults",
+    )
 
 
 def _question(side: ChosenStack, *, build: bool) -> FlagsQuestion | FlagsAnswer:

@@ -1,7 +1,6 @@
 """`kunline stack capture` and `stack check`: what a host has, as a stack file and held to one."""
 
 import json
-import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
@@ -14,10 +13,10 @@ from pydantic import ValidationError
 
 from service.cli.columns import aligned
 from service.cli.connection import AsJson
-from service.cli.exit_codes import DONE, EXIT_CODE, OPERATIONAL, USAGE
+from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module, why_silent
+from service.cli.runner_side import NoAnswerError, answer_of
 from service.domain.difference import ABSENT
 from service.domain.key import short
 from service.domain.stack import UNKNOWN, UNKNOWN_PERMISSION, Component, Stack, SwapScope, drift
@@ -32,6 +31,7 @@ from service.formats.yaml_file import FileProblemsError
 
 # A probe of its own limit, and an environment's first import from a cold disk.
 LIMIT_S = 600.0
+NOT_ASKED = "the host could not be asked for its components"
 UNSEEN = frozenset({UNKNOWN, UNKNOWN_PERMISSION})
 DRIFTED, MISSING, NOT_SEEN = "drifted", "missing", "not seen"
 
@@ -52,13 +52,6 @@ ImportOption = Annotated[
 PidOption = Annotated[
     int | None, typer.Option("--pid", min=1, help="A live server, whose libraries are told.")
 ]
-
-
-class NotToldError(RuntimeError):
-    """The runner's side ended without an answer, or knows nothing."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"the host could not be asked for its components: {why}")
 
 
 def capture(
@@ -91,9 +84,9 @@ def capture(
             ObservedQuestion(chip=chip, python=python, imports=tuple(imports or ()), pid=pid)
         )
         text = captured(answer, name=name, chip=chip, built_at=day)
-    except NotToldError as error:
+    except NoAnswerError as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
+        raise typer.Exit(error.exit_code) from error
     except ValidationError as error:
         complain(f"{name} is no stack's name, or {chip} no chip's: {error.error_count()} problems")
         raise typer.Exit(USAGE) from error
@@ -138,9 +131,9 @@ def check(
         raise typer.Exit(USAGE) from error
     try:
         answer = asked(question_of(wanted, python=python, imports=imports or (), pid=pid))
-    except NotToldError as error:
+    except NoAnswerError as error:
         complain(str(error))
-        raise typer.Exit(OPERATIONAL) from error
+        raise typer.Exit(error.exit_code) from error
     rows = lacking(wanted.stack, answer)
     if as_json:
         typer.echo(json.dumps(_document(wanted.stack, answer, rows), indent=2, ensure_ascii=False))
@@ -151,20 +144,16 @@ def check(
 
 
 def asked(question: ObservedQuestion) -> ObservedAnswer:
-    """Ask the runner's side, a process of its own, what this host has. Raises NotToldError."""
-    try:
-        done = subprocess.run(
-            module("runners.capture"),
-            input=question.model_dump_json().encode(),
-            stdout=subprocess.PIPE,
-            check=True,
-            timeout=LIMIT_S,
-        )
-        answer = ObservedAnswer.model_validate_json(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValidationError) as error:
-        raise NotToldError(why_silent(error)) from error
+    """Ask the runner's side what this host has. Raises NoAnswerError."""
+    answer = answer_of(
+        "runners.capture",
+        question=question.model_dump_json().encode(),
+        read=ObservedAnswer.model_validate_json,
+        limit_s=LIMIT_S,
+        without=NOT_ASKED,
+    )
     if answer.unknown:
-        raise NotToldError(answer.unknown)
+        raise NoAnswerError(f"{NOT_ASKED}: {answer.unknown}")
     return answer
 
 

@@ -9,7 +9,7 @@ from service.cli.connection import AsJson
 from service.cli.exit_codes import DONE, EXIT_CODE, USAGE
 from service.cli.matrix import MatrixOption
 from service.cli.plain import complain
-from service.cli.processes import module, told_by
+from service.cli.runner_side import NoAnswerError, answer_of
 from service.domain.verdict import Outcome
 from service.formats.matrix_files import UnknownFileError, read_matrix
 from service.formats.model_files import ModelFile
@@ -102,6 +102,14 @@ def page(answer: StagingAnswer) -> list[str]:
 
 
 def _asked(question: StagingQuestion) -> StagingAnswer:
-    command, asked = module("runners.weights"), question.model_dump_json().encode()
-    told = told_by(command, asked, limit_s=LIMIT_S, without="nothing was staged")
-    return StagingAnswer.model_validate_json(told)
+    try:
+        return answer_of(
+            "runners.weights",
+            question=question.model_dump_json().encode(),
+            read=StagingAnswer.model_validate_json,
+            limit_s=LIMIT_S,
+            without="nothing was staged" if question.source else "nothing was looked at",
+        )
+    except NoAnswerError as error:
+        complain(str(error))
+        raise typer.Exit(error.exit_code) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from runners.cards import held_host
 from service.cli.main import main
 from tests.hosts.p800.host import HERE, EmulatedHost, emulated_host
 from tests.integration.databases import free_port
@@ -91,6 +92,23 @@ def test_a_bundle_of_a_stack_says_what_its_python_saw_and_names_no_card_there_ei
     assert json.loads(texts[0])["broken_at"] == "memory"
     assert all("torch is on <uuid " in text for text in texts)
     assert not any("00000000-0000-4000" in text for text in texts)
+
+
+def test_a_bundle_says_why_a_host_could_not_be_looked_at(
+    host: EmulatedHost, tmp_path: Path
+) -> None:
+    path = tmp_path / "evidence.tar.gz"
+    words = ["--chip", "kunlun", "--bundle", str(path)]
+
+    with held_host(Path(host.variables["KUNLINE_LOCK_DIR"]), alone=True):
+        done = CliRunner().invoke(main, ["doctor", *words])
+
+    with tarfile.open(path) as archive:
+        preflight = archive.extractfile("kunline-evidence/preflight.json")
+        why = json.loads(preflight.read())["error"] if preflight else ""
+    assert done.exit_code == BROKEN
+    assert why in done.stdout
+    assert why.startswith("this host was not looked at: another runner of this host measures")
 
 
 def test_what_is_amiss_with_a_card_is_printed(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from service.cli import runner_side
 from service.cli import stack as command
 from service.cli.stack import difference, page, stacks
 from service.domain.layer import Layer
@@ -174,10 +175,13 @@ def test_a_wrong_question_exits_2(tmp_path: Path, words: list[str]) -> None:
 def test_a_side_that_ends_without_an_answer_exits_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "module", lambda name: ["false", name])
+    monkeypatch.setattr(runner_side, "module", lambda name: ["false", name])
     words = ["diff", "cpu-0.5.18", "cpu-0.5.23", "--matrix", str(matrix_directory(tmp_path))]
 
-    assert CliRunner().invoke(stacks, words).exit_code == 1
+    done = CliRunner().invoke(stacks, words)
+
+    assert done.exit_code == 1
+    assert done.stderr.endswith("defaults: runners.flags ended with 1; stderr says more\n")
 
 
 @pytest.mark.parametrize(
