@@ -1,21 +1,12 @@
 """Announce jobs: say which queue hears of which job. A nudge may arrive twice, or never."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from uuid import UUID
 
-from service.formats.nudges import host_queue, pool_queue
+from service.formats.nudges import Nudge, host_queue, pool_queue
 from service.store import jobs, sessions
 from service.store.database import ReadSession
 from service.store.jobs import StoredJob
-
-
-@dataclass(frozen=True, slots=True)
-class Nudge:
-    """One message: there may be work for whoever listens to this queue."""
-
-    queue: str
-    job_id: UUID
 
 
 def announce_next(session: ReadSession, session_id: UUID) -> tuple[Nudge, ...]:

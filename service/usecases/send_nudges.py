@@ -11,8 +11,7 @@ from celery import Celery
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from service.formats.nudges import EXPIRES_S, TASK, VISIBILITY_TIMEOUT_S
-from service.usecases.announce import Nudge
+from service.formats.nudges import EXPIRES_S, TASK, VISIBILITY_TIMEOUT_S, Nudge
 
 LOG = structlog.get_logger(__name__)
 # What a sender that cannot reach its broker keeps; the sweep sends again what is dropped.

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from service.domain.job import JobState, Leasing
+from service.formats.nudges import Nudge
 from service.store import jobs
 from service.store.database import WriteSession
 from service.store.jobs import StoredJob
-from service.usecases.announce import Nudge, nudges
+from service.usecases.announce import nudges
 from service.usecases.begin_nights import begin_nights
 from service.usecases.lose_job import lose_job
 

@@ -7,10 +7,11 @@ from uuid import UUID
 from service.domain.confirm import Budget, Ending, State
 from service.domain.verdict import Outcome
 from service.formats.confirms import ConfirmOrder
+from service.formats.nudges import Nudge
 from service.store import confirms, jobs, sessions
 from service.store.confirms import StoredConfirm
 from service.store.database import WriteSession
-from service.usecases.announce import Nudge, announce_next
+from service.usecases.announce import announce_next
 from service.usecases.cancel_session import cancel_session
 from service.usecases.conclude_confirm import conclude_confirm
 from service.usecases.end_session import end_session

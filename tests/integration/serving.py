@@ -15,8 +15,8 @@ from sqlalchemy import Engine
 from service.api.app import create_app
 from service.api.door import Door
 from service.config import Settings
+from service.formats.nudges import Nudge
 from service.store.artefacts import ArtefactFiles
-from service.usecases.announce import Nudge
 from tests.integration.builders import NOW
 from tests.integration.databases import free_port
 

@@ -19,12 +19,11 @@ from kombu.connection import Connection
 from sqlalchemy import Engine
 
 from service.config import Settings
-from service.formats.nudges import TASK
+from service.formats.nudges import TASK, Nudge
 from service.formats.webhooks import DeliveryRead, WebhookOrder
 from service.store.database import reading, writing
 from service.tasks.app import create_service_celery
 from service.tasks.watchdog import DEAF
-from service.usecases.announce import Nudge
 from service.usecases.keep_webhook import add_webhook, list_deliveries, queue_test
 from service.usecases.send_nudges import WAITING_MAX, NudgeSender, create_celery
 from tests.integration import builders, path
