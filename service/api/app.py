@@ -195,6 +195,7 @@ def from_settings() -> FastAPI:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTED_AFTER)
+    gc.enable()
     return app
 
 

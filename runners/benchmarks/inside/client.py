@@ -73,6 +73,8 @@ def main() -> int:
     die_with_parent(os.getppid())
     here = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != here]
+    # What tools import stays: nobody looks through it for what may go, neither now nor in a fork.
+    gc.disable()
     tools, problem, seconds = imported(sys.argv[1:])
     answer(
         answers,
@@ -82,6 +84,7 @@ def main() -> int:
         return 1
     gc.collect()
     gc.freeze()
+    gc.enable()
     wake_reader, wake_writer = os.pipe()
     os.set_blocking(wake_reader, False)
     os.set_blocking(wake_writer, False)
