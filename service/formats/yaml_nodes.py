@@ -6,7 +6,9 @@ octal, hexadecimal and non-finite numbers: 'no' and '1:30' stay text, as a perso
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
@@ -29,6 +31,10 @@ _BOOLEAN = {
     "FALSE": False,
 }
 _MAX_DIGITS = 40
+# libyaml reads the same in a tenth of the time, a mark of byte order within a text left out; a yaml
+# that was built without it does without.
+QUICK = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 class YamlError(ValueError):
@@ -58,9 +64,18 @@ class Document:
 
 def document(text: str) -> Document:
     """Return the one document in a text. Raises YamlError for whatever is not plain YAML."""
+    if _BYTE_ORDER_MARK not in text:
+        # What libyaml refuses is told in the same words and at the same lines wherever it is read.
+        with suppress(YamlError, UnicodeEncodeError):
+            return read_by(text, QUICK)
+    return read_by(text, yaml.BaseLoader)
+
+
+def read_by(text: str, loader: type[Any]) -> Document:
+    """Return the one document in a text, read by one of yaml's loaders. Raises YamlError."""
     try:
-        _check_limits(text)
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
+        _check_limits(text, loader)
+        root = yaml.compose(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         raise _marked(error) from error
     except yaml.reader.ReaderError as error:
@@ -73,9 +88,9 @@ def document(text: str) -> Document:
     return read
 
 
-def _check_limits(text: str) -> None:
+def _check_limits(text: str, loader: type[Any]) -> None:
     depth = 0
-    for event in _events(text):
+    for event in _events(text, loader):
         line = _line(event)
         if (tag := getattr(event, "tag", None)) is not None:
             raise YamlError(line, f"the tag {tag} is not read: write plain values")
@@ -87,8 +102,8 @@ def _check_limits(text: str) -> None:
             raise YamlError(line, f"values are nested deeper than {MAX_DEPTH} levels")
 
 
-def _events(text: str) -> Iterator[yaml.Event]:
-    for count, event in enumerate(yaml.parse(text, Loader=yaml.BaseLoader)):
+def _events(text: str, loader: type[Any]) -> Iterator[yaml.Event]:
+    for count, event in enumerate(yaml.parse(text, Loader=loader)):
         if count > 2 * MAX_NODES:
             raise YamlError(_line(event), f"more than {MAX_NODES} values")
         yield event
@@ -134,7 +149,7 @@ def _mapping(node: yaml.Node, place: Place, read: Document) -> dict[str, Plain]:
 
 def _scalar(node: yaml.ScalarNode) -> Plain:
     text: str = node.value
-    if node.style is not None:
+    if node.style:
         return text
     if text in _NULL:
         return None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, PositiveInt
@@ -17,7 +18,17 @@ from service.formats.yaml_file import (
     YamlFile,
     read_yaml,
 )
-from service.formats.yaml_nodes import MAX_DEPTH, YamlError, document
+from service.formats.yaml_nodes import (
+    MAX_DEPTH,
+    QUICK,
+    Document,
+    Place,
+    Plain,
+    Spot,
+    YamlError,
+    document,
+    read_by,
+)
 
 
 class Leaf(Message):
@@ -265,7 +276,34 @@ def test_scalars_are_what_a_person_meant(written: str, value: object) -> None:
     assert read_value == {"a": value}
 
 
-@given(st.text(alphabet="a: -[]{}&*!|>'\"#\n\t~1.\x07é", max_size=60))
+MARKS = "a: -[]{}&*!|>'\"#\n\r\t~1.\x07é,?%@`\\\u0085\u2028\U0001f600"
+MATRIX = sorted((Path(__file__).parents[2] / "matrix").rglob("*.yaml"))
+
+
+def meant(read: Document) -> tuple[Plain, dict[Place, Spot]]:
+    """Return a text's values and where they are written; what is left out stands nowhere."""
+    return read.value, {place: spot for place, spot in read.spots.items() if spot.written != ""}
+
+
+@given(st.text(alphabet=MARKS, max_size=60))
+def test_any_text_means_the_same_to_both_readers_that_take_it(text: str) -> None:
+    with suppress(YamlError):
+        assert meant(read_by(text, QUICK)) == meant(read_by(text, yaml.BaseLoader))
+
+
+@given(st.sampled_from(MATRIX), st.integers(0, 2000), st.text(alphabet=MARKS, max_size=3))
+def test_a_damaged_file_means_the_same_to_both_readers_that_take_it(
+    path: Path, place: int, damage: str
+) -> None:
+    text = path.read_text("utf-8")
+    place %= len(text)
+    damaged = text[:place] + damage + text[place + 1 :]
+
+    with suppress(YamlError):
+        assert meant(read_by(damaged, QUICK)) == meant(read_by(damaged, yaml.BaseLoader))
+
+
+@given(st.text(alphabet=MARKS + "\ufeff", max_size=60))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     with suppress(YamlError):
         document(text)
