@@ -1,6 +1,7 @@
 """The API's process: what is looked at before it listens, and how it listens."""
 
 import argparse
+import gc
 import socket
 import sys
 
@@ -74,6 +75,8 @@ def _serve(settings: Settings) -> None:
     server = uvicorn.Server(config)
     with _listening(settings.host, settings.port) as listener:
         if settings.workers > 1:
+            # The application is made in each worker alone, and this process goes on as it is.
+            gc.enable()
             Multiprocess(config, sockets=[listener]).run()
         else:
             server.run(sockets=[listener])
