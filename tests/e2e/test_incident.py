@@ -38,7 +38,9 @@ ON_REQUEST = "KUNLINE_TEST_SLOWED_BY" in os.environ
 # A neighbour's work passes for luck and within tolerance, unless what is looked for is as small.
 SHARE = min(1.0, max(BY, 0.6) / 2)
 LUCK = Luck(night=0.06 * SHARE, launch=0.05 * SHARE, repeat=0.02)
-TOLERANCE = 0.25 * SHARE
+# Beside other tests, two launches of one stack were seen 41 % apart by time per token and 29 % by
+# throughput; so large a slowdown is several times that.
+PER_TOKEN, THROUGHPUT = (0.25 * SHARE, 0.25 * SHARE) if ON_REQUEST else (0.6, 0.4)
 # As many nights as the screen wants before a known change, and at most to see one of one cell.
 NIGHTS, MORE_NIGHTS = 12, 10
 LIMIT_S = 900
@@ -83,7 +85,7 @@ repeats: 2
 start_s: 30
 policy:
   min_repeats: 2
-  tolerances: {{output_throughput: {least}, tpot_p50: {least}, ttft_p50: {much}}}
+  tolerances: {{output_throughput: {throughput}, tpot_p50: {token}, ttft_p50: {first}}}
 cells:
   - workload: brief
     concurrency: [4]
@@ -96,7 +98,8 @@ def matrix(tmp_path: Path) -> Path:
     """Copy the matrix, with a good stack, one that only looks different, and a slow one."""
     root = tmp_path / "matrix"
     shutil.copytree(ROOT / "matrix", root)
-    (root / "plans" / "nightly.yaml").write_text(PLAN.format(least=TOLERANCE, much=2 * TOLERANCE))
+    tolerances = {"throughput": THROUGHPUT, "token": PER_TOKEN, "first": min(0.9, 2 * PER_TOKEN)}
+    (root / "plans" / "nightly.yaml").write_text(PLAN.format(**tolerances))
     (root / "workloads" / "brief.yaml").write_text(WORKLOAD)
     python = real_python(ROOT / "matrix")
     version = measured_versions(python)[COMPONENT]
