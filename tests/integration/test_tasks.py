@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 import pytest
 from celery import Celery
 from kombu.connection import Connection
+from redis import Redis
 from sqlalchemy import Engine
 
 from service.config import Settings
@@ -78,6 +79,12 @@ def message_in(url: str, queue: str) -> dict[str, object] | None:
     return None if message is None else dict(message.headers)
 
 
+def is_heard(url: str) -> bool:
+    """Return whether anybody waits for messages."""
+    with Redis.from_url(url) as asking:
+        return any(each["cmd"] == "brpop" for each in asking.client_list())
+
+
 def test_worker_and_scheduler_requeue_lost_jobs_before_and_after_the_broker_was_away(
     engine: Engine, url: str, tmp_path: Path
 ) -> None:
@@ -89,8 +96,10 @@ def test_worker_and_scheduler_requeue_lost_jobs_before_and_after_the_broker_was_
         "KUNLINE_SWEEP_EVERY_S": "0.5",
     }
     with ExitStack() as stack:
-        with redis(port=port):
+        with redis(port=port) as broker:
             worker = stack.enter_context(process("service.tasks.worker", environment))
+            # What waits for a worker that is not there yet keeps it busy when its broker goes.
+            assert eventually(lambda: is_heard(broker))
             scheduler = stack.enter_context(process("service.tasks.scheduler", environment))
             swept_before = eventually(a_lost_job(engine, "before"))
         time.sleep(AWAY_S)
