@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from service.cli.exit_codes import OPERATIONAL
+from service.cli.exit_codes import OPERATIONAL, USAGE
 from service.cli.plain import complain
 
 _NOWHERE_TO_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
@@ -177,7 +177,7 @@ class _Loaded(UserDict[str, Any]):
 
 
 class _Commands(TyperGroup):
-    """Commands of which none ends in a traceback because its answer could not be written."""
+    """Commands of which none ends in a traceback because of a full disk or a name in bytes."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -189,15 +189,31 @@ class _Commands(TyperGroup):
             formatter.write_dl([(name, entry.line) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command. Exits 1 with a sentence where a disk is full."""
+        """Run the command. Exits with a sentence: 1 where a disk is full, 2 for a name in bytes."""
+        words = list(ctx.args)
         try:
             return super().invoke(ctx)
+        except ValueError as error:
+            # Whoever only reads a file takes such a name; JSON and databases do not.
+            odd = [word for word in words if not _is_text(word)]
+            if not odd:
+                raise
+            complain(f"not UTF-8, so it can be neither sent nor stored: {', '.join(odd)}")
+            raise typer.Exit(USAGE) from error
         except OSError as error:
             if error.errno not in _NOWHERE_TO_WRITE:
                 raise
             where = f" {error.filename}" if error.filename else ""
             complain(f"cannot write{where}: {error.strerror}; what is written so far is not whole")
             raise typer.Exit(OPERATIONAL) from error
+
+
+def _is_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 main = typer.Typer(

@@ -10,6 +10,9 @@ from service.cli.main import main
 from service.cli.plain import plain
 from tests.results import lines, serving
 
+# As a word of a command line that is not UTF-8 comes in: here the byte FF.
+BYTES = "/nowhere/\udcff"
+
 ESCAPE = "\x1b[31mred\x1b]0;title\x07"
 HOSTILE = (ESCAPE, "two\nlines", "\r\x08\x7f", "\x9b31m", "left\u202egnp.exe", "\u2066hidden")
 
@@ -58,3 +61,18 @@ def test_a_name_that_is_not_utf8_is_read_like_any_other(
 
     assert found.exit_code == 0
     assert "bad?.jsonl" in found.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["weights", "check", BYTES],
+        ["weights", "stage", BYTES, "there"],
+        ["stack", "capture", "ours", "--python", BYTES],
+    ],
+)
+def test_a_name_in_bytes_is_refused_where_it_would_be_sent(words: list[str]) -> None:
+    done = CliRunner().invoke(main, words)
+
+    assert done.exit_code == 2
+    assert "not UTF-8, so it can be neither sent nor stored" in done.stderr
